@@ -1,0 +1,50 @@
+"""What a request carries as proof and what it declares beside it. Nothing is checked here: `perform` does."""
+
+from starlette.requests import HTTPConnection
+
+from store.domain.errors import Refused
+from store.verbs.identity import Badge, read_token
+
+COOKIE = "logmem_session"
+CLIENT_LIMIT = 40  # characters of a program's own name
+
+
+def key_badge(request: HTTPConnection, *, key: str = "", client: str = "", space: str = "") -> Badge:
+    """The badge of an agent's request: its bearer, or the key of a minted URL. Refuses unauthenticated.
+
+    `space` is the argument of that name; `client` what the program calls itself in its protocol.
+    """
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    token = key or (bearer.strip() if scheme.lower() == "bearer" else "")
+    return _badge(request, token, client=client, space=space)
+
+
+def session_badge(request: HTTPConnection, *, space: str = "", source: str = "argument space") -> Badge:
+    """The badge of a person's request: the cookie of their session. Refuses unauthenticated."""
+    return _badge(request, request.cookies.get(COOKIE, ""), client="console", space=space, source=source)
+
+
+def any_badge(request: HTTPConnection, *, space: str = "") -> Badge:
+    """The badge of a request that may come from an agent or a person: the bearer, if there is one."""
+    if "authorization" in request.headers:
+        return key_badge(request, space=space)
+    return session_badge(request, space=space)
+
+
+def _badge(request: HTTPConnection, token: str, *, client: str, space: str, source: str = "argument space") -> Badge:
+    kind, via, id, secret = read_token(token)
+    if (kind == "session") != (token == request.cookies.get(COOKIE, "")):
+        raise Refused("unauthenticated", "A session comes as the console's cookie, a key as a bearer or in the URL.")
+    head = request.headers
+    name = client or head.get("x-logmem-client", "") or head.get("user-agent", "").partition("/")[0]
+    declared = (("header X-LogMem-Space", head.get("x-logmem-space", "").strip()), (source, space))
+    agent = head.get("x-logmem-agent", "").strip()
+    return Badge(
+        kind,
+        id,
+        secret,
+        via,
+        "".join(c for c in name if c.isprintable())[:CLIENT_LIMIT],
+        spaces=tuple((where, said) for where, said in declared if said),
+        agents=(("header X-LogMem-Agent", agent),) if agent else (),
+    )

@@ -1,0 +1,1 @@
+"""The console: pages and forms that work without JavaScript."""

@@ -1,0 +1,1 @@
+"""The command: starts LogMem, and lets people and scripts use it."""

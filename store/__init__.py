@@ -1,0 +1,1 @@
+"""The kernel that every front end shares: documents, rules, verbs, engine and ledger."""

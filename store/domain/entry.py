@@ -1,0 +1,155 @@
+"""Entries: lines of a Log. Append-only; who wrote one is stamped by the server."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .errors import Refused
+from .moments import iso
+
+Via = Literal["token", "oauth", "console", "telegram", "system"]
+
+SUMMARY_LIMIT = 1000  # characters
+PAYLOAD_LIMIT = 32 * 1024  # bytes of canonical JSON
+NOTE_KINDS = ("memo", "progress", "stuck", "fix", "problem", "question", "answer", "synthesis", "fact")
+TOOL_OF_KIND = {
+    "handoff": "logmem_handoff",
+    "accepted": "logmem_accept",
+    "declined": "logmem_accept",
+    "asked": "logmem_ask",
+    "redeemed": "logmem_redeem",
+    "recap": "logmem_recap",
+    "started": "logmem_start",
+    "status": "logmem_status",
+    "bio": "logmem_bio",
+    "posted": "logmem_handoff",
+    "assigned": "logmem_assign",
+    "staged": "logmem_stage",
+    "huddle": "logmem_huddle",
+    "checked_in": "logmem_sync",
+}
+
+
+class Absent:
+    """The payload of an entry that has none; `null` is a payload."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line as its author's side knows it; the store adds id and time."""
+
+    where: str
+    kind: str
+    by: str
+    via: Via
+    client: str
+    summary: str
+    payload: Any = ABSENT
+    trail: str = ""
+    origin: str = ""
+    answers: str = ""
+    why: str = ""
+    tags: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+    @property
+    def byline(self) -> str:
+        """Author and program, as in `muse (via cursor)`."""
+        return f"{self.by.partition(':')[2]} (via {self.client or self.via})"
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Whose Logs this line stands in: its place, its author's and its trail's."""
+        named = (self.where, self.by, f"trail:{self.trail}" if self.trail else "")
+        return tuple(dict.fromkeys(p for p in named if p))
+
+    def body(self) -> dict[str, Any]:
+        """What is kept and hashed: every field that says something."""
+        kept = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if v not in ("", ())}
+        if isinstance(self.payload, Absent):
+            del kept["payload"]
+        return kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logged:
+    """An entry as the ledger has it. `id` is `<ms>-<seq>` by the store's clock; `entry` is None once redacted."""
+
+    id: str
+    entry: Entry | None
+
+    @property
+    def ts(self) -> int:
+        return int(self.id.partition("-")[0])
+
+    @property
+    def seq(self) -> int:
+        return sequence(self.id)
+
+    @property
+    def summary(self) -> str:
+        return self.entry.summary if self.entry else "[redacted]"
+
+    def shown(self) -> dict[str, Any]:
+        """The entry for a result, as in the manual, with id, time and byline."""
+        head = {"id": self.id, "ts": self.ts, "at": iso(self.ts)}
+        if self.entry is None:
+            return {**head, "kind": "redacted", "summary": "[redacted]"}
+        return {**head, "byline": self.entry.byline, **self.entry.body()}
+
+
+def sequence(entry_id: str) -> int:
+    """The number of an entry in its space's ledger, from its id."""
+    return int(entry_id.partition("-")[2])
+
+
+def entry_of(body: dict[str, Any]) -> Entry:
+    """The entry that `Entry.body` was made from."""
+    fields: dict[str, Any] = {k: tuple(v) if k in ("tags", "options") else v for k, v in body.items()}
+    return Entry(**fields)
+
+
+def check_note_kind(kind: str) -> None:
+    """Refuse kinds that only tools or people write. Refuses reserved_kind, invalid_argument."""
+    if kind in NOTE_KINDS:
+        return
+    allowed = ", ".join(NOTE_KINDS)
+    if kind == "decided":
+        raise Refused(
+            "reserved_kind",
+            'kind "decided" is a person\'s alone: decisions are made in the console or on Telegram. '
+            "Nothing was written. To ask for one: logmem_ask {where, summary, payload}",
+            kind=kind,
+        )
+    if kind in TOOL_OF_KIND:
+        tool = TOOL_OF_KIND[kind]
+        raise Refused(
+            "reserved_kind",
+            f'kind "{kind}" is written by {tool}; call that instead. Nothing was written.',
+            kind=kind,
+            tool=tool,
+        )
+    raise Refused("invalid_argument", f"kind takes one of {allowed}. Nothing was written.", argument="kind")
+
+
+def check_summary(summary: str, *, name: str = "summary") -> None:
+    """Refuse an empty or overlong summary. Refuses invalid_argument, too_long."""
+    if not summary.strip():
+        raise Refused(
+            "invalid_argument",
+            f"{name} is empty; say in a line what it is about. Nothing was written.",
+            argument=name,
+        )
+    if len(summary) > SUMMARY_LIMIT:
+        raise Refused(
+            "too_long",
+            f"{name} has {len(summary)} characters and may have {SUMMARY_LIMIT}; the rest can go into payload. "
+            "Nothing was written.",
+            argument=name,
+            limit=SUMMARY_LIMIT,
+        )

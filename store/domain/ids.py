@@ -1,0 +1,201 @@
+"""Ids: how principals and places are named, what new ids look like, and what kind of thing an id names.
+
+The domain draws no random numbers: whoever calls hands in the bits.
+"""
+
+import base64
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from itertools import islice
+from typing import NoReturn
+
+from .errors import Refused
+from .text import quoted
+
+__all__ = [
+    "ITEM_BITS",
+    "PLACES",
+    "PRINCIPALS",
+    "TRAIL_BITS",
+    "Shape",
+    "bare",
+    "known",
+    "near",
+    "new_item",
+    "new_note",
+    "new_trail",
+    "parse_place",
+    "principal",
+    "shape",
+]
+
+PRINCIPALS = ("agent", "human", "system")
+PLACES = ("channel", "job", "agent", "human")
+
+TRAIL_BITS = 128
+ITEM_BITS = 50
+
+_RULE = "a-z, 0-9, '.', '_' and '-', at most 63, the first a letter or digit"
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
+_LONGEST = len("channel:") + 63
+
+# Without the letters i, l, o and u: what is read aloud or typed from a card is not mistaken.
+_SHORT = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+class Shape(StrEnum):
+    """What an id names, as far as its form says."""
+
+    ASK = "ask"
+    ITEM = "item"
+    MAILBOX_NOTE = "mailbox note"
+    ENTRY = "entry"
+    PLACE = "place"
+
+
+# 22 characters of base64url hold 132 bits, so the last one can only be one of four.
+_SHAPES: tuple[tuple[Shape, re.Pattern[str], str], ...] = (
+    (Shape.ASK, re.compile(r"ask_[A-Za-z0-9_-]{21}[AQgw]"), "ask_ and 22 characters"),
+    (Shape.ITEM, re.compile(rf"ci_[{_SHORT}]{{10}}"), "ci_ and 10 characters"),
+    (Shape.MAILBOX_NOTE, re.compile(rf"mb_[{_SHORT}]{{10}}"), "mb_ and 10 characters"),
+    (Shape.ENTRY, re.compile(r"[1-9][0-9]{0,15}-(?:0|[1-9][0-9]{0,15})"), "<ms>-<number>"),
+    (
+        Shape.PLACE,
+        re.compile(rf"(?:{'|'.join(PLACES)}):{_ID.pattern}"),
+        "channel:, job:, agent: or human: and an id",
+    ),
+)
+_FORMS = {known_shape: form for known_shape, _, form in _SHAPES}
+
+
+def principal(
+    text: object, kinds: Sequence[str] = PRINCIPALS, *, default: str | None = None, name: str = "principal"
+) -> str:
+    """`agent:x`, `human:x` or `system:x`; a bare id is of kind `default`, where only that can be meant.
+
+    `name` is the argument, for the refusal. Refuses malformed_id.
+    """
+    return _prefixed(text, kinds, default=default, name=name)
+
+
+def parse_place(text: object, kinds: Sequence[str] = PLACES, *, default: str | None = None, name: str = "where") -> str:
+    """`channel:x`, `job:x`, `agent:x` or `human:x`; a bare id is of kind `default`. Refuses malformed_id."""
+    return _prefixed(text, kinds, default=default, name=name)
+
+
+def bare(text: object, kind: str, *, name: str = "") -> str:
+    """The id alone, of `x` or `<kind>:x`: for spaces, jobs and names of keys. Refuses malformed_id."""
+    return _prefixed(text, (kind,), default=kind, name=name or kind).partition(":")[2]
+
+
+def new_trail(bits: bytes) -> str:
+    """A trail of an ask: `ask_` and 128 random bits in base64url. `bits` is 16 bytes from a secure source."""
+    if len(bits) * 8 != TRAIL_BITS:
+        raise ValueError(f"a trail takes {TRAIL_BITS} bits, not {len(bits) * 8}")
+    return "ask_" + base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
+
+
+def new_item(bits: bytes) -> str:
+    """An id of an item: `ci_` and 50 random bits. `bits` is 7 bytes or more, of which the first 50 bits count."""
+    return "ci_" + _short(bits)
+
+
+def new_note(bits: bytes) -> str:
+    """An id of a mailbox note: `mb_` and 50 random bits. `bits` as for `new_item`."""
+    return "mb_" + _short(bits)
+
+
+def shape(text: object) -> Shape | None:
+    """What this id names, or None if it has the form of no id."""
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        return None
+    return next((known_shape for known_shape, form, _ in _SHAPES if form.fullmatch(text)), None)
+
+
+def known(text: object, shapes: Iterable[Shape] = Shape, *, name: str) -> tuple[Shape, str]:
+    """The id with what it names, which must be one of `shapes`. Refuses malformed_id."""
+    wanted = tuple(shapes)
+    found = shape(text)
+    if found in wanted and isinstance(text, str):
+        return found, text
+    forms = "; ".join(f"{each}: {_FORMS[each]}" for each in wanted)
+    seems = f", which has the form of {_an(found)}" if found else ""
+    raise Refused(
+        "malformed_id",
+        f"{name} is {quoted(text)}{seems}. Expected is {forms}. Nothing was written.",
+        argument=name,
+    )
+
+
+# The cost of difflib grows with the product of both lengths, and with the number of candidates.
+_NEAR_CHARACTERS = 64
+_NEAR_CANDIDATES = 1000
+_NEAR_CUTOFF = 0.6
+
+
+def near(name: object, candidates: Iterable[str], n: int = 3) -> list[str]:
+    """Up to `n` of the candidates that `name` may have been meant for, nearest first. Never raises.
+
+    Looks at the first 1,000 candidates, and at their first 64 characters.
+    """
+    if not isinstance(name, str) or n < 1:
+        return []
+    wanted = name[:_NEAR_CHARACTERS].strip().lower()
+    matcher = difflib.SequenceMatcher(None, "", wanted, autojunk=False)
+    found: list[tuple[float, str]] = []
+    for candidate in islice(candidates, _NEAR_CANDIDATES):
+        matcher.set_seq1(candidate[:_NEAR_CHARACTERS].lower())
+        # The two quick ratios are upper bounds of the third.
+        if matcher.real_quick_ratio() >= _NEAR_CUTOFF and matcher.quick_ratio() >= _NEAR_CUTOFF:
+            ratio = matcher.ratio()
+            if ratio >= _NEAR_CUTOFF:
+                found.append((-ratio, candidate))
+    return [candidate for _, candidate in sorted(set(found))[:n]]
+
+
+def _prefixed(text: object, kinds: Sequence[str], *, default: str | None, name: str) -> str:
+    if not isinstance(text, str):
+        _malformed(text, kinds, default=default, name=name)
+    kind, colon, id = text.partition(":")
+    if not colon:
+        kind, id = default or "", text
+    if kind not in kinds or not _ID.fullmatch(id):
+        _malformed(text, kinds, default=default, name=name)
+    return f"{kind}:{id}"
+
+
+def _malformed(text: object, kinds: Sequence[str], *, default: str | None, name: str) -> NoReturn:
+    forms = [f"{kind}:<id>" for kind in kinds]
+    expected = " or ".join(([", ".join(forms[:-1])] if forms[1:] else []) + forms[-1:])
+    alone = f" (or the id alone, for {default})" if default else ""
+    meant = _meant(text, kinds, default=default)
+    raise Refused(
+        "malformed_id",
+        f"{name} is {quoted(text)}. Expected is {expected}{alone}, the id of {_RULE}."
+        f"{f' Did you mean {meant}?' if meant else ''} Nothing was written.",
+        argument=name,
+        **({"near": [meant]} if meant else {}),
+    )
+
+
+def _meant(text: object, kinds: Sequence[str], *, default: str | None) -> str | None:
+    """The id that this becomes in lower case, without blanks around it and with - for each blank inside."""
+    if not isinstance(text, str) or len(text) > 2 * _LONGEST:
+        return None
+    kind, colon, id = re.sub(r"\s+", "-", text.strip().lower()).partition(":")
+    if not colon:
+        kind, id = default or "", kind
+    return f"{kind}:{id}" if kind in kinds and _ID.fullmatch(id) else None
+
+
+def _short(bits: bytes) -> str:
+    if len(bits) * 8 < ITEM_BITS:
+        raise ValueError(f"a short id takes {ITEM_BITS} bits, not {len(bits) * 8}")
+    number = int.from_bytes(bits) >> (len(bits) * 8 - ITEM_BITS)
+    return "".join(_SHORT[number >> place & 31] for place in range(ITEM_BITS - 5, -1, -5))
+
+
+def _an(word: str) -> str:
+    return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"

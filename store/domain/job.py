@@ -1,0 +1,27 @@
+"""Jobs: work with an assignee. Opened by `assign`; one that a first write made is unopened."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from .document import Document, Index
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Document):
+    """`stage` is '' until the job is opened; `created` in ms."""
+
+    kind = "job"
+    by: str
+    created: int
+    assignee: str = ""
+    stage: str = ""
+
+    def indexes(self) -> Iterator[Index]:
+        yield Index("places", "job", 0)
+        if self.assignee and self.stage != "done":
+            yield Index("jobs", self.assignee, self.created)
+
+
+def taken(job: Job, *, by: str) -> Job:
+    """The job with the one who accepted its handoff as assignee."""
+    return replace(job, assignee=by)

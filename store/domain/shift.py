@@ -1,0 +1,34 @@
+"""Shifts: an agent's session of work, from start to recap."""
+
+from dataclasses import dataclass, replace
+
+from .document import Document, entry_id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shift(Document):
+    """The last shift of an agent, by its id. `number` counts them; `ended` is 0 while it is open; times in ms."""
+
+    kind = "shift"
+    number: int
+    credential: str
+    since: int
+    ended: int = 0
+    auto: bool = False
+    recap: str = entry_id()
+
+    @property
+    def open(self) -> bool:
+        return not self.ended
+
+
+def opened(last: Shift | None, *, agent: str, credential: str, now: int) -> Shift:
+    """The agent's next shift; the id of the last recap stays with it."""
+    number = last.number + 1 if last else 1
+    recap = last.recap if last else ""
+    return Shift(id=agent, number=number, credential=credential, since=now, recap=recap)
+
+
+def ended(shift: Shift, *, now: int, auto: bool = False) -> Shift:
+    """The shift, recapped."""
+    return replace(shift, ended=now, auto=auto)

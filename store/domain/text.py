@@ -1,0 +1,104 @@
+r"""Text that agents wrote, made inert: one quoted line in which everything can be seen and nothing acts.
+
+The escaping is injective: two texts that differ never give the same line, unless the line says that it was cut.
+A backslash is doubled, a quote becomes `\"`, and what would break the line or hide in it becomes `\n`, `\r`,
+`\t`, `\uXXXX` or `\UXXXXXXXX`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from .tokens import tokens_upper
+
+__all__ = ["one_line", "quoted", "tokens_upper"]
+
+_SHORT: Mapping[str, str] = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": r"\\", '"': r"\""}
+
+# Blank or invisible although Python calls them printable: the combining grapheme joiner, fillers of Hangul, two
+# vowels of Khmer, selectors of Mongolian, the blank of Braille, the variation selectors (which can carry a hidden
+# text), Khitan's filler and the null notehead. Controls, formats (bidi, zero-width, tags), surrogates, private and
+# unassigned characters, and all spaces but U+0020, are not printable.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+)
+# Blank, but as wide as a letter and ordinary in Chinese and Japanese.
+_ORDINARY_SPACE = "\u3000"
+# The selectors for text and emoji are ordinary after a symbol, and shown there.
+_PRESENTATION = "\ufe0e\ufe0f"
+# Marks are stacked on the letter before them: more than any script needs would climb over the lines above.
+_MARKS_IN_A_ROW = 4
+
+
+def one_line(text: str, limit: int) -> str:
+    r"""The text in quotes on one line, inert; cut to `limit` characters between the quotes.
+
+    What was cut is counted in characters of the text, after the quotes, where the text cannot reach:
+    `"a\nb"`, `"abcdef"… (+12 characters)`.
+    """
+    # Each character shows as one or more, so what lies past the limit is never looked at.
+    shown, used = _escaped(text[:limit], limit)
+    rest = len(text) - used
+    if not rest:
+        return f'"{shown}"'
+    return f'"{shown}"… (+{rest} character{"" if rest == 1 else "s"})'
+
+
+def quoted(value: object, limit: int = 80) -> str:
+    """What a caller gave, for echoing in a refusal: a text as by `one_line`, other JSON values named."""
+    if isinstance(value, str):
+        return one_line(value, limit)
+    for kinds, name in _KINDS:
+        if isinstance(value, kinds):
+            return name
+    if isinstance(value, int) and abs(value) >= 2**53:  # its digits may be more than Python agrees to write
+        return "a number beyond 2^53"
+    return str(value) if isinstance(value, int | float) else "something that is not JSON"
+
+
+_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (dict, "an object"),
+    ((list, tuple), "a list"),
+    (type(None), "null"),
+)
+
+
+def _escaped(text: str, limit: int) -> tuple[str, int]:
+    """As much of the text as fits into `limit` when escaped, and how many of its characters that is."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return text, len(text)
+    out: list[str] = []
+    room = limit
+    before = ""
+    marks = 0
+    for char in text:
+        if unicodedata.category(char)[0] == "M":
+            marks += 1
+            shown = _escape(char) if _hides_mark(char, before, marks=marks) else char
+        else:
+            marks = 0
+            shown = _SHORT.get(char) or (char if _plain(char) else _escape(char))
+        room -= len(shown)
+        if room < 0:
+            break
+        out.append(shown)
+        # After an escape or the opening quote there is no letter that a mark could belong to.
+        before = char if shown == char else ""
+    return "".join(out), len(out)
+
+
+def _plain(char: str) -> bool:
+    return (char.isprintable() and not _INVISIBLE.match(char)) or char == _ORDINARY_SPACE
+
+
+def _hides_mark(char: str, before: str, *, marks: int) -> bool:
+    if not before or marks > _MARKS_IN_A_ROW or before == " ":
+        return True
+    if char in _PRESENTATION:
+        return not (unicodedata.category(before)[0] == "S" or before in "0123456789#*") or before in _PRESENTATION
+    return not _plain(char)
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,1 @@
+"""Redis: its keys, reads, one atomic commit, and the supervised embedded engine."""

@@ -1,0 +1,105 @@
+"""Records that belong to no space: credentials, sessions, sign-in links, people, the list of spaces.
+
+One key a record, so that a cluster can spread them. None of them grants anything: what a credential may do in a
+space is its grant there, which every commit checks.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from redis.asyncio import Redis
+
+from .keys import shared
+
+SHARDS = 16
+KNOWN_LIMIT = 20_000  # credentials remembered in one process
+
+_Command = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose a credential is, and the space that it is bound to ('' when it may enter several). Never changes."""
+
+    kind: str
+    id: str
+    principal: str
+    space: str
+
+
+class Globals:
+    """Typed access to the global records."""
+
+    def __init__(self, writer: Redis, reader: Redis) -> None:
+        self._write: _Command = writer.execute_command
+        self._read: _Command = reader.execute_command
+        self._known: dict[tuple[str, str], Identity] = {}
+
+    async def add_credential(self, who: Identity, *, life: int = 0) -> None:
+        """Write whose a credential is; it opens nothing until its grant stands in a space. `life` in ms, 0 for ever."""
+        key = shared(who.kind, who.id)
+        await self._write("HSET", key, "principal", who.principal, "space", who.space)
+        if life:
+            await self._write("PEXPIRE", key, life)
+
+    async def identity(self, kind: str, id: str) -> Identity | None:
+        """Whose a credential is; remembered, since it never changes. It proves nothing: the grant holds the secret."""
+        known = self._known.get((kind, id))
+        if known is None:
+            principal, space = await self._read("HMGET", shared(kind, id), "principal", "space")
+            if principal is None:
+                return None
+            known = Identity(kind, id, principal.decode(), (space or b"").decode())
+            if len(self._known) >= KNOWN_LIMIT:
+                self._known.clear()
+            self._known[kind, id] = known
+        return known
+
+    async def mark(self, kind: str, id: str, **fields: str | int) -> None:
+        """Note something on a record: that it was revoked, the program's own name."""
+        await self._write("HSET", shared(kind, id), *(x for pair in fields.items() for x in pair))
+
+    async def marked(self, kind: str, id: str, *names: str) -> list[str]:
+        """What `mark` noted last under these names, or ''."""
+        return [(v or b"").decode() for v in await self._read("HMGET", shared(kind, id), *names)]
+
+    async def join(self, person: str, what: str, id: str) -> None:
+        """Note on a person's record a `space` that they were made a member of, or a `session` of theirs."""
+        await self._write("HSET", shared("person", person), f"{what}:{id}", "1")
+
+    async def joined(self, person: str, what: str) -> list[str]:
+        """What `join` noted; whether it still holds stands in the space, or on the session's record."""
+        fields = [f.decode() for f in await self._read("HKEYS", shared("person", person))]
+        return sorted(f.removeprefix(f"{what}:") for f in fields if f.startswith(f"{what}:"))
+
+    async def put_link(self, id: str, content: dict[str, str], *, life: int) -> None:
+        """Keep what a one-time link stands for, for `life` ms."""
+        await self._write("SET", shared("link", id), json.dumps(content), "PX", life)
+
+    async def peek_link(self, id: str) -> dict[str, str] | None:
+        """What a link stands for, without using it up."""
+        return _content(await self._read("GET", shared("link", id)))
+
+    async def take_link(self, id: str) -> dict[str, str] | None:
+        """Use a link up: of many at once, one gets its content."""
+        return _content(await self._write("GETDEL", shared("link", id)))
+
+    async def add_space(self, space: str) -> None:
+        """Put a space on the list."""
+        await self._write("SADD", shared("spaces", _shard(space)), space)
+
+    async def spaces(self) -> list[str]:
+        """Every space there is."""
+        shards = [await self._read("SMEMBERS", shared("spaces", f"{n:x}")) for n in range(SHARDS)]
+        return sorted(name.decode() for shard in shards for name in shard)
+
+
+def _shard(space: str) -> str:
+    return f"{hashlib.sha256(space.encode()).digest()[0] % SHARDS:x}"
+
+
+def _content(raw: bytes | None) -> dict[str, str] | None:
+    return cast("dict[str, str]", json.loads(raw)) if raw else None

@@ -1,0 +1,87 @@
+"""What an acknowledgement is worth: read from the server's settings at the start of every process."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.exceptions import ResponseError
+
+from .binary import numbers
+from .problem import StoreProblem
+
+OLDEST = (7, 0)  # as Redis counts; Valkey reports the Redis version that it is compatible with
+TEXTS = {
+    "always": "an ok survives a kill of any process, and power loss if the disk honours fsync",
+    "everysec": "up to about 2 s of acknowledged writes may be lost, even by a process kill",
+    "no": "a power loss may take whatever the system had not written yet: about 30 s of acknowledged writes",
+    "none": "acknowledged writes are lost when the server ends: nothing is written as it happens",
+    "unknown": "the server does not say how often it writes to disk, so count on no acknowledgement",
+}
+WARNINGS = {
+    "no": "appendfsync is `no`: set it to `always`, so that what LogMem acknowledges is on disk",
+    "none": (
+        "THE SERVER KEEPS NO APPEND-ONLY FILE: set `appendonly yes` and `appendfsync always`, or decisions will be lost"
+    ),
+    "unknown": (
+        "the server hides its settings: see to it yourself that `appendonly` is `yes` and `appendfsync` is `always`"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The durability in force; `level` is always, everysec, no, none (no append-only file) or unknown."""
+
+    level: str
+    text: str
+    warnings: tuple[str, ...]
+    server: str  # such as "valkey 9.1.2"
+
+
+async def durability(client: Redis) -> Promise:
+    """Read the promise in force.
+
+    StoreProblem: the server is too old, evicts keys, or is a cluster. Errors of the connection pass through.
+    """
+    info = _texts(await client.info())
+    try:
+        config = _texts(await client.config_get("appendfsync", "maxmemory-policy"))
+    except ResponseError:  # hosted servers often forbid CONFIG; INFO has the rest
+        config = {}
+    user = client.connection_pool.connection_kwargs.get("username")
+    return promise(info, config, user=user or "default")
+
+
+def promise(info: Mapping[str, str], config: Mapping[str, str], *, user: str) -> Promise:
+    """The same, of what INFO and CONFIG GET told `user`."""
+    valkey = info.get("valkey_version")
+    server = f"valkey {valkey}" if valkey else f"redis {info['redis_version']}"
+    if numbers(info["redis_version"]) < OLDEST:
+        raise StoreProblem(
+            f"The store is {server}. LogMem needs Redis 7.0 or newer, or Valkey 8 or newer: older ones have "
+            f"no selectors in their ACL, so they cannot keep the ledger from being overwritten."
+        )
+    if info.get("cluster_enabled", "0") != "0":
+        raise StoreProblem(f"The store is a cluster ({server}), which LogMem cannot use yet: name one server.")
+    policy = config.get("maxmemory-policy") or info.get("maxmemory_policy", "noeviction")
+    if policy != "noeviction":
+        raise StoreProblem(
+            f"The store's maxmemory-policy is {policy!r}, by which it drops keys of its own accord when "
+            f"memory is short. Set `maxmemory-policy noeviction`."
+        )
+    level = config.get("appendfsync", "unknown") if info.get("aof_enabled") == "1" else "none"
+    warnings = [WARNINGS[level]] if level in WARNINGS else []
+    if not user.startswith("lm-"):
+        warnings.append(
+            f"connected as {user!r}, none of the users of users.acl: the store itself keeps nobody from "
+            f"changing the ledger"
+        )
+    return Promise(level, TEXTS[level], tuple(warnings), server)
+
+
+def _texts(reply: Mapping[Any, object]) -> dict[str, str]:
+    def text(value: object) -> str:
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+    return {text(name): text(value) for name, value in reply.items()}

@@ -1,0 +1,60 @@
+"""The store that a process opens once and hands down: its clients, pipelined reads, the commit, the feed."""
+
+import asyncio
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from redis.asyncio import Redis
+
+from .client import Target, open_client
+from .commit import Committer
+from .globals import Globals
+from .keys import Keys
+from .reads import Command, Read, Seen
+
+
+class Store:
+    """Two clients for two users: one that commits, and one that can only read. Close it when done."""
+
+    def __init__(self, writer: Redis, reader: Redis, *, target: Target) -> None:
+        self.writer, self.reader, self.target = writer, reader, target
+        self.commit = Committer(writer)
+        self.shared = Globals(writer, reader)
+        self._turns: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
+
+    async def fetch(
+        self, keys: Keys, reads: Sequence[Read[Any]], *, first: Sequence[Command] = (), pure: bool
+    ) -> tuple[list[Any], list[Any], dict[str, Seen]]:
+        """One round trip: replies to `first`, values of `reads`, and what was seen. Pure reads go as lm-read."""
+        pipe = (self.reader if pure else self.writer).pipeline(transaction=False)
+        for command in first:
+            pipe.execute_command(*command)
+        counts = []
+        for read in reads:
+            commands = read.commands(keys)
+            counts.append(len(commands))
+            for command in commands:
+                pipe.execute_command(*command)
+        got = await pipe.execute() if first or counts else []
+        at, values, seen = len(first), [], {}
+        for read, n in zip(reads, counts, strict=True):
+            value, saw = read.parse(keys, got[at : at + n])
+            at += n
+            values.append(value)
+            seen.update(saw)
+        return got[: len(first)], values, seen
+
+    def turn(self, key: str) -> asyncio.Lock:
+        """The lock of this process for those who lost a race over `key` and queue for it."""
+        return self._turns.setdefault(key, asyncio.Lock())
+
+    async def close(self) -> None:
+        """Close both clients."""
+        await self.writer.aclose()
+        await self.reader.aclose()
+
+
+def open_store(target: Target) -> Store:
+    """The store behind `target`; connects when first used."""
+    return Store(open_client(target, user="lm-api"), open_client(target, user="lm-read"), target=target)

@@ -1,0 +1,109 @@
+"""Arguments: models, schemas and checks, all made from the signature of a verb's function."""
+
+import difflib
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic.json_schema import SkipJsonSchema
+
+from ..domain.errors import Refused
+from .call import Row
+
+# Words that models use for one another; the first that a verb has is what was meant.
+ALIKE = (
+    ("summary", "notes", "text", "message", "content", "body", "description", "doing", "title", "question"),
+    ("where", "channel", "place", "location", "thread", "room"),
+    ("what", "trail", "item", "id", "ref", "ask", "handoff"),
+    ("to", "recipient", "assignee", "target", "agent", "principal"),
+    ("kind", "type", "category"),
+    ("reason", "why", "because", "comment"),
+    ("expires_in", "deadline", "timeout", "ttl", "ttl_hours", "expires", "due"),
+    ("payload", "data", "details", "json", "args", "params"),
+    ("wait", "timeout_seconds", "seconds"),
+)
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[list[str], BeforeValidator(_listed)]  # a list, or one value
+Payload = Annotated[Any, Field(json_schema_extra={})]
+Length = Annotated[str | SkipJsonSchema[int], Field()]  # a duration or a time, as moments.py reads them
+
+
+def title(row: Row) -> str:
+    """What callers call the verb: agents see it as a tool."""
+    return f"logmem_{row.verb}" if row.profiles else row.verb
+
+
+@cache
+def model(row: Row) -> type[BaseModel]:
+    """The argument model of a row."""
+    parameters = list(inspect.signature(row.run, eval_str=True).parameters.items())[1:]
+    fields: dict[str, Any] = {
+        name: (p.annotation, ... if p.default is p.empty else p.default) for name, p in parameters
+    }
+    config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, coerce_numbers_to_str=True)
+    return create_model(f"{row.verb.title()}Arguments", __config__=config, **fields)
+
+
+@cache
+def schema(row: Row) -> dict[str, Any]:
+    """JSON Schema of the arguments, without what costs tokens and says nothing."""
+    lean = _lean(model(row).model_json_schema())
+    return {"type": "object", "properties": {}, **lean, "additionalProperties": False}
+
+
+def _lean(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_lean(n) for n in node]
+    if not isinstance(node, dict):
+        return node
+    lean = {k: _lean(v) for k, v in node.items() if k not in ("title", "default") or isinstance(v, dict)}
+    return {k: v for k, v in lean.items() if not (k == "additionalProperties" and v is True)}
+
+
+def parse(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The checked arguments that were given. Refuses unknown_argument (naming the nearest), invalid_argument."""
+    known = model(row).model_fields
+    for name in given:
+        if name not in known:
+            raise _unknown(row, name, list(known))
+    try:
+        checked = model(row).model_validate(dict(given))
+    except ValidationError as wrong:
+        raise _invalid(row, wrong) from None
+    return {name: value for name, value in checked if name in given}
+
+
+def _unknown(row: Row, name: str, known: list[str]) -> Refused:
+    meant = nearest(name, known)
+    hint = f'; did you mean "{meant}"?' if meant else f"; it takes {', '.join(known) or 'no arguments'}."
+    return Refused(
+        "unknown_argument",
+        f'{title(row)} has no "{name[:80]}"{hint} Nothing was written.',
+        argument=name[:80],
+        **({"nearest": meant} if meant else {}),
+    )
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """The argument that was probably meant by `name`, or ''."""
+    close = difflib.get_close_matches(name[:80].lower(), known, 1, 0.7)
+    if close:
+        return close[0]
+    words = next((words for words in ALIKE if name.lower() in words), ())
+    return next((word for word in words if word in known), "")
+
+
+def _invalid(row: Row, wrong: ValidationError) -> Refused:
+    first = wrong.errors(include_url=False, include_context=False, include_input=False)[0]
+    name = str(first["loc"][0]) if first["loc"] else ""
+    path = ".".join(str(part) for part in first["loc"])
+    said = "is missing" if first["type"] == "missing" else first["msg"][:1].lower() + first["msg"][1:]
+    text = f'{title(row)}: "{path}" {said}. Nothing was written.'
+    return Refused("invalid_argument", text, argument=name)

@@ -1,0 +1,33 @@
+"""One row per verb; surfaces, schemas and docs are made from it. A new tool is one function and one row."""
+
+from types import MappingProxyType
+
+from . import asks, credentials, decisions, notes, people
+from .call import Row
+
+FLEET, CORE = "fleet", "core"
+
+_ROWS = (
+    Row("note", "write", notes.note, (FLEET, CORE)),
+    Row("ask", "gate", asks.ask, (FLEET, CORE)),
+    Row("redeem", "gate", asks.redeem, (FLEET, CORE)),
+    Row("decide", "decide", decisions.decide),
+    Row("ask_back", "decide", decisions.ask_back),
+    Row("take_back", "decide", decisions.take_back),
+    Row("mint", "manage", credentials.mint),
+    Row("keys", "read", credentials.keys),
+    Row("renew", "manage", credentials.renew),
+    Row("revoke", "manage", credentials.revoke),
+    Row("people", "read", people.people),
+    Row("human", "manage", people.human),
+    Row("link", "manage", people.link),
+    Row("space", "manage", people.space, founds=True),
+    Row("four_eyes", "manage", people.four_eyes),
+    Row("spaces", "read", people.spaces),
+)
+ROWS = MappingProxyType({row.verb: row for row in _ROWS})
+
+
+def tools(profile: str) -> list[Row]:
+    """The rows that a profile lists, in the catalogue's order."""
+    return [row for row in _ROWS if profile in row.profiles]

@@ -1,0 +1,137 @@
+"""People and spaces: who is a member with which role, and which spaces there are."""
+
+import secrets
+from dataclasses import replace
+
+from ..domain.commit import Commit, put
+from ..domain.errors import Refused
+from ..domain.grant import Grant
+from ..domain.ids import bare, principal
+from ..domain.moments import iso
+from ..domain.person import ROLES, Member
+from ..domain.slot import Who
+from ..domain.space import FOUR_EYES, Space
+from ..engine.globals import Identity
+from ..engine.reads import Doc, Range
+from .call import Call, Result
+from .identity import enterable
+
+MINUTE = 60_000
+LINK_LIFE = 10 * MINUTE
+PEOPLE_LIMIT = 200
+
+
+async def claimed(call: Call, name: str) -> Who | None:
+    """Who a principal is here already. Refuses id_taken: an agent and a person may not share an id."""
+    kind, _, id = name.partition(":")
+    other = f"{'human' if kind == 'agent' else 'agent'}:{id}"
+    mine, theirs = await call.read(Doc(Who, name), Doc(Who, other))
+    if theirs:
+        raise Refused(
+            "id_taken", f"{other} is in {call.caller.space} already, so {name} cannot be. Nothing was written."
+        )
+    return mine
+
+
+async def human(call: Call, *, name: str, role: str = "approver", excluded: bool = False) -> Commit:
+    """Add a person to the space or change their role: owner, approver, member, or none to take it away."""
+    if role not in (*ROLES, "none"):
+        raise Refused(
+            "invalid_argument", f"role is one of {', '.join(ROLES)}, none. Nothing was written.", argument="role"
+        )
+    person = principal(name, kinds=("human",), default="human", name="name")
+    who = await claimed(call, person)
+    old = await call.read(Doc(Member, person))
+    new = Member(
+        id=person, role="" if role == "none" else role, since=old.since if old else call.now, excluded=excluded
+    )
+    await _keep_an_owner(call, old, new)
+    id = person.partition(":")[2]
+    await call.store.shared.join(id, "space", call.caller.space)
+    fresh = () if who else (put(Who(id=person, name=id, since=call.now)),)
+    sessions = [put(g) for g in await _entering(call, person)] if new.role else []
+    said = f"{person} is {new.role} now" if new.role else f"{person} has no role any more"
+    return Commit(
+        result={"person": person, "role": new.role, "roles": list(new.roles)},
+        puts=(*fresh, put(new), *sessions),
+        entries=(call.entry(person, "role", said),),
+    )
+
+
+async def _keep_an_owner(call: Call, old: Member | None, new: Member) -> None:
+    if old and old.role == "owner" and new.role != "owner" and (await call.read(Range("role", "owner", 2))).size < 2:
+        raise Refused("invalid_argument", f"{old.id} is the only owner; make another one first. Nothing was written.")
+
+
+async def _entering(call: Call, person: str) -> list[Grant]:
+    """Grants here for the sessions that the person has open, so that a new space opens without a new sign-in."""
+    made = []
+    for session in await call.store.shared.joined(person.partition(":")[2], "session"):
+        secret, expires, revoked = await call.store.shared.marked("session", session, "secret", "expires", "revoked")
+        if secret and not revoked and int(expires) > call.now and await call.read(Doc(Grant, session)) is None:
+            made.append(session_grant(session, person, secret=secret, now=call.now, expires=int(expires)))
+    return made
+
+
+def session_grant(id: str, person: str, *, secret: str, now: int, expires: int) -> Grant:
+    """A session's grant in a space; what it may do there is the person's role."""
+    return Grant(
+        id=id, principal=person, via="console", secret=secret, created=now, expires=expires, responsible=person
+    )
+
+
+async def people(call: Call) -> Result:
+    """The people of the space and their roles."""
+    page = await call.look(Range("members", "", PEOPLE_LIMIT))
+    found = await call.look_each(Doc(Member, id) for id in page.ids(Member))
+    sessions = await call.look_each(Range("sessions", id, 1, low=call.now) for id in page.ids(Member))
+    rows = [
+        {"person": m.id, "role": m.role, "roles": list(m.roles), "since": iso(m.since), "signed_in": bool(s.members)}
+        for m, s in zip(found, sessions, strict=True)
+        if m
+    ]
+    return {"people": rows, "total": page.size}
+
+
+async def link(call: Call, *, name: str) -> Commit:
+    """Make a one-time sign-in link for a person, good for 10 minutes."""
+    person = principal(name, kinds=("human",), default="human", name="name")
+    member = await call.read(Doc(Member, person))
+    if not (member and member.role):
+        raise Refused("unknown_recipient", f"{person} is not in {call.caller.space}. Nothing was made.")
+    token = secrets.token_urlsafe(24)
+    await call.store.shared.put_link(token, {"person": person}, life=LINK_LIFE)
+    return Commit(
+        result={"person": person, "expires_at": iso(call.now + LINK_LIFE)},
+        entries=(call.entry(person, "link", f"A sign-in link for {person} was made"),),
+        once={"link_path": f"/sign-in/{token}"},
+    )
+
+
+async def space(call: Call, *, simulated: bool = False, zone: str = "America/New_York") -> Commit:
+    """Make a world. A simulated one has a clock that tests and the demo can move."""
+    name = bare(call.caller.space, "space", name="space")
+    if call.space.id:
+        raise Refused("id_taken", f"There is a space {name} already. Nothing was written.")
+    await call.store.shared.add_space(name)
+    made = Space(id=name, created=call.now, simulated=simulated, zone=zone)
+    entry = call.entry(f"channel:{name}", "created", f"The space {name} was made")
+    return Commit(result={"made": name, **made.note}, puts=(put(made),), entries=(entry,))
+
+
+async def four_eyes(call: Call, *, rule: str) -> Commit:
+    """Set whether high risk takes somebody else than the person responsible for the key: auto, on or off."""
+    if rule not in FOUR_EYES:
+        raise Refused(
+            "invalid_argument", f"rule is one of {', '.join(FOUR_EYES)}. Nothing was written.", argument="rule"
+        )
+    entry = call.entry(f"channel:{call.space.id}", "rule", f"four eyes: {rule}")
+    return Commit(result={"four_eyes": rule}, puts=(put(replace(call.space, four_eyes=rule)),), entries=(entry,))
+
+
+async def spaces(call: Call) -> Result:
+    """The spaces that you may enter, and what you may do in this one."""
+    await call.admit()
+    bound = call.caller.space if call.caller.is_agent else ""
+    names = await enterable(call.store, Identity("", "", call.me, bound))
+    return {"spaces": names, "here": call.caller.space, "may": list(call.may)}

@@ -1,0 +1,251 @@
+"""The call loop: read, decide, commit; again when something that the decision stood on has changed.
+
+The only way into a verb, from every surface.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import random
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import redis
+import structlog
+
+from ..domain.commit import Commit, put
+from ..domain.document import Index
+from ..domain.entry import Logged
+from ..domain.errors import Refused
+from ..domain.shift import Shift, opened
+from ..engine.commit import Action, Outcome, What
+from ..engine.store import Store
+from .arguments import parse
+from .call import Admission, Call, Replay, Result, Row
+from .canonical import ledger_line
+from .identity import Badge, enter
+from .results import keep, kept, quoted, show
+
+MINUTE, DAY = 60_000, 86_400_000
+NAMED_LIFE, OWN_LIFE = (
+    7 * DAY,
+    2 * MINUTE,
+)  # of an idempotency record: when the caller named the action, and when we did
+PATIENCE = 1.0  # seconds that a call goes on trying
+ACTION_LIMIT = 200  # characters of an action_id
+
+log = structlog.get_logger(__name__)
+
+
+async def perform(store: Store, badge: Badge, row: Row, given: Mapping[str, Any], *, action_id: str = "") -> Result:
+    """Do one call and give its result. Refuses what the verb refuses, and what `enter` and `Admission` do.
+
+    `given` are raw arguments; `action_id` makes a mutation repeatable: the same call gets the same answer again.
+    """
+    with _told_plainly():
+        return await _Attempts(store, badge, row, given, action_id).run()
+
+
+class _Attempts:
+    """The tries of one call. Each starts from what stands now; the action's record keeps them from doing it twice."""
+
+    def __init__(self, store: Store, badge: Badge, row: Row, given: Mapping[str, Any], action_id: str) -> None:
+        self.store, self.badge, self.row, self.given = store, badge, row, given
+        self.named = bool(action_id)
+        self.action_id = action_id or uuid.uuid4().hex
+        self.lost = self.unsure = False  # the last try did not reach the store; a commit was sent and not answered
+
+    async def run(self) -> Result:
+        self.caller = await enter(self.store, self.badge)
+        self.keys = Call(self.row, self.caller, self.store, None).keys
+        self.args, self.fault = self._arguments()
+        self.action = self._action()
+        give_up = time.monotonic() + PATIENCE
+        async with contextlib.AsyncExitStack() as queue:
+            queued = False
+            for attempt in range(1000):
+                out = await self._attempt(look_first=self.named or attempt > 0)
+                if isinstance(out, dict):
+                    return out
+                if time.monotonic() > give_up:
+                    break
+                if out.what is What.AGAIN and out.rest and out.rest[0] and not queued:
+                    queued = True  # losers of one process queue for the key that they lost
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(queue.enter_async_context(self.store.turn(out.rest[0])), PATIENCE)
+                else:
+                    await asyncio.sleep(random.random() * 0.001 * 2 ** min(attempt, 6))  # noqa: S311 - spreads retries, hides nothing
+        raise self._exhausted()
+
+    def _arguments(self) -> tuple[dict[str, Any], Refused | None]:
+        """The checked arguments, or what is wrong with them: said only once it is known who calls and what they may."""
+        try:
+            if len(self.action_id) > ACTION_LIMIT:
+                raise Refused(
+                    "too_long",
+                    f"action_id may have {ACTION_LIMIT} characters. Nothing was written.",
+                    argument="action_id",
+                )
+            return parse(self.row, self.given), None
+        except Refused as fault:
+            return {}, fault
+
+    def _action(self) -> Action:
+        given = json.dumps([self.row.verb, self.args], sort_keys=True, default=str)
+        name = hashlib.sha256(f"{self.row.verb}\0{self.action_id}".encode(errors="surrogatepass")).hexdigest()[:40]
+        return Action(
+            key=self.keys.done(self.caller.principal, name),
+            request=hashlib.sha256(given.encode(errors="surrogatepass")).hexdigest(),
+            result="",
+            life=NAMED_LIFE if self.named else OWN_LIFE,
+        )
+
+    async def _attempt(self, *, look_first: bool) -> Result | Outcome:
+        pure = self.row.effect == "read"
+        admission = Admission(self.badge, done="" if pure or not look_first else self.action.key)
+        call = Call(self.row, self.caller, self.store, admission)
+        sent = self.lost = False
+        try:
+            plan = await self._decide(call)
+            if not isinstance(plan, Commit):
+                return self._answer(call, plan)
+            plan = kept_up(call, plan)
+            lines = [ledger_line(entry) for entry in plan.entries]
+            action = replace(self.action, result=keep(plan.result))
+            sent = True
+            out = await self.store.commit(self.keys, plan, seen=call.seen, lines=lines, action=action)
+        except Replay as before:
+            return await self._again(call, before)
+        except (redis.BusyLoadingError, redis.ConnectionError, redis.TimeoutError) as lost:
+            self.lost, self.unsure = True, self.unsure or sent
+            log.debug("store_lost", verb=self.row.verb, error=type(lost).__name__, sent=sent)
+            return Outcome(What.AGAIN, [])
+        if out.what is What.OK:
+            entries: dict[int | str, Logged] = {
+                n: Logged(id=id, entry=entry) for n, (id, entry) in enumerate(zip(out.rest, plan.entries, strict=True))
+            }
+            shown: Result = show(plan.result, entries | call.records)
+            return self._answer(call, {**shown, **plan.once})
+        if out.what is What.DONE:
+            return await self._again(call, Replay(out.rest[0]))
+        if out.what in (What.DENIED, What.CORRUPT):
+            log.error("commit_refused", verb=self.row.verb, what=out.what, keys=out.rest)
+            raise Refused(
+                "store_unavailable",
+                "The store refused this write; nothing was written. Its operator should run: logmem verify",
+            )
+        return out
+
+    async def _decide(self, call: Call) -> Commit | Result:
+        """Run the verb. Whatever it refuses is said only after the caller was checked."""
+        try:
+            if self.fault:
+                raise self.fault
+            plan = await self.row.run(call, **self.args)
+        except Refused:
+            await call.admit()
+            raise
+        await call.admit()
+        return plan
+
+    async def _again(self, call: Call, before: Replay) -> Result:
+        """The first result, its text read again."""
+        if before.request != self.action.request:
+            raise Refused(
+                "action_conflict",
+                "This action_id was used before with other arguments. Nothing was written. "
+                "Take a new one for a new call.",
+            )
+        template = kept(before.result, before.ids)
+        shown: Result = show(template, await call.recall(quoted(template)))
+        if self.row.again:
+            shown = await self.row.again(call, shown)
+        return self._answer(call, {**shown, "replayed": True})
+
+    def _answer(self, call: Call, result: Mapping[str, Any]) -> Result:
+        return {
+            "ok": True,
+            "space": self.caller.space,
+            "caller": self.caller.principal,
+            **call.space.note,
+            **result,
+        }
+
+    def _exhausted(self) -> Refused:
+        if self.unsure:
+            how = "with the same action_id" if self.named else "after looking whether it was done"
+            return Refused(
+                "unconfirmed",
+                f"The store did not confirm this call: it may or may not have been written. Retry in 2 s {how}.",
+                retry_after=2,
+            )
+        if self.lost:
+            return Refused(
+                "store_unavailable",
+                "The store does not answer. Nothing was written. Retry in 5 s.",
+                retry_after=5,
+            )
+        return Refused(
+            "busy",
+            "Too many calls change the same thing now. Nothing was written. Retry in 1 s with the same action_id.",
+            retry_after=1,
+        )
+
+
+def kept_up(call: Call, plan: Commit) -> Commit:
+    """The plan with what every write brings along: the agent's shift, who wrote last, the bound of the grant."""
+    puts, entries, touches = plan.puts, plan.entries, plan.touches
+    if call.caller.is_agent:
+        touches = (*touches, (Index("idle", "", call.now), call.me))
+        if not (call.shift and call.shift.open) and not any(isinstance(p.doc, Shift) for p in puts):
+            shift = opened(call.shift, agent=call.me, credential=call.caller.credential, now=call.now)
+            puts = (*puts, put(shift))
+            entries = (
+                *entries,
+                call.entry(call.me, "started", f"Shift {shift.number} began with a {call.row.verb}."),
+            )
+    if call.grant is None:
+        return replace(plan, puts=puts, entries=entries, touches=touches)
+    touches = (*touches, (Index("wrote", "", call.now), call.grant.id))
+    live = call.grant.expires - 1
+    bound = min(plan.not_after, live) if plan.not_after else live
+    return replace(plan, puts=puts, entries=entries, touches=touches, not_after=bound)
+
+
+STORE_FAULTS: tuple[tuple[str, str, str], ...] = (
+    ("OOM", "store_full", "The store is full and takes no writes"),
+    ("MISCONF", "store_full", "The store cannot write to its disk and takes no writes"),
+    ("READONLY", "store_read_only", "The store is read-only now"),
+    ("NOREPLICAS", "store_read_only", "The store has too few replicas and takes no writes"),
+    ("BUSY", "busy", "The store is busy"),
+)
+
+
+@contextlib.contextmanager
+def _told_plainly() -> Iterator[None]:
+    """Turn what the store says into refusals that say when to retry; nothing of its own words goes out."""
+    try:
+        yield
+    except (redis.ConnectionError, redis.TimeoutError, TimeoutError) as lost:
+        log.warning("store_unreachable", error=str(lost))
+        raise Refused(
+            "store_unavailable",
+            "The store does not answer. Nothing was written. Retry in 5 s.",
+            retry_after=5,
+        ) from None
+    except redis.ResponseError as said:
+        log.error("store_refused", error=str(said))
+        for prefix, code, text in STORE_FAULTS:
+            if prefix in str(said)[:60]:
+                raise Refused(
+                    code, f"{text}. Nothing was written. Reads go on. Retry in 30 s.", retry_after=30
+                ) from None
+        raise Refused(
+            "store_unavailable",
+            "The store refused this call. Nothing was written. Retry in 30 s.",
+            retry_after=30,
+        ) from None

@@ -1,0 +1,1 @@
+"""The engine: its server, its users, its connections."""

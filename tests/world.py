@@ -1,0 +1,91 @@
+"""A space for a test, with the agents and people that it needs, over the real engine."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from store.engine.client import Target, open_client
+from store.engine.embedded import Embedded
+from store.engine.keys import Keys
+from store.engine.store import Store, open_store
+from store.verbs.catalog import ROWS
+from store.verbs.identity import Badge, read_token
+from store.verbs.perform import perform
+from store.verbs.sessions import sign_in
+
+Result = dict[str, Any]
+
+
+@dataclass(slots=True)
+class World:
+    """One simulated space; `do` performs a verb as somebody, `badges` and `tokens` hold their credentials."""
+
+    engine: Embedded
+    store: Store
+    space: str
+    badges: dict[str, Badge] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> Keys:
+        return Keys(self.space)
+
+    @property
+    def operator(self) -> Badge:
+        return Badge("operator", client="test", spaces=(("test", self.space),))
+
+    async def operate(self, verb: str, **args: Any) -> Result:
+        """Do something as the operator."""
+        return await perform(self.store, self.operator, ROWS[verb], args)
+
+    async def agent(self, name: str, **how: Any) -> str:
+        """Mint a key for an agent and remember it; gives the token."""
+        token: str = (await self.operate("mint", name=name, **how))["token"]
+        self.remember(f"agent:{name}", token)
+        return token
+
+    async def human(self, name: str, role: str = "approver", *, signed_in: bool = True) -> str:
+        """Add a person, signed in to the console unless told otherwise; gives the session's token or ''."""
+        await self.operate("human", name=name, role=role)
+        return await self.sign_in(name) if signed_in else ""
+
+    async def sign_in(self, name: str) -> str:
+        """Sign a person in by a link; gives the session's token."""
+        link = (await self.operate("link", name=name))["link_path"].rpartition("/")[2]
+        session = await sign_in(self.store, link, client="test")
+        self.remember(f"human:{name}", session.token)
+        return session.token
+
+    def remember(self, principal: str, token: str) -> None:
+        """Keep a credential under a principal's name."""
+        kind, via, id, secret = read_token(token)
+        self.tokens[principal] = token
+        self.badges[principal] = Badge(kind, id, secret, via, "test", spaces=(("test", self.space),))
+
+    async def do(self, who: str, verb: str, *, action_id: str = "", **args: Any) -> Result:
+        """Perform a verb as somebody."""
+        return await perform(self.store, self.badges[who], ROWS[verb], args, action_id=action_id)
+
+    async def pass_time(self, ms: int) -> None:
+        """Move the space's clock."""
+        async with open_client(Target.embedded(self.engine), user="lm-admin") as admin:
+            await admin.incrby(self.keys.clock, ms)
+
+    async def dump(self) -> Mapping[str, object]:
+        """DUMP of every key of the store."""
+        async with open_client(Target.embedded(self.engine), user="lm-admin") as admin:
+            names = sorted(await admin.keys("*"))
+            return {str(name): await admin.dump(name) for name in names}
+
+
+async def found(engine: Embedded, store: Store) -> World:
+    """A new simulated space."""
+    world = World(engine, store, f"t{secrets.token_hex(6)}")
+    await world.operate("space", simulated=True)
+    return world
+
+
+def opened(engine: Embedded) -> Store:
+    """A store of its own on the worker's engine."""
+    return open_store(Target.embedded(engine))

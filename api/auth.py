@@ -6,6 +6,7 @@ from store.domain.errors import Refused
 from store.verbs.identity import Badge, read_token
 
 COOKIE = "logmem_session"
+CSRF_HEADER = "x-logmem-csrf"  # no form and no link of another site can send a header
 CLIENT_LIMIT = 40  # characters of a program's own name
 
 
@@ -29,6 +30,30 @@ def any_badge(request: HTTPConnection, *, space: str = "") -> Badge:
     if "authorization" in request.headers:
         return key_badge(request, space=space)
     return session_badge(request, space=space)
+
+
+def own_origins(request: HTTPConnection, public_url: str | None) -> tuple[str, ...]:
+    """Where our own pages come from: the public address, and the host that this request was sent to."""
+    here = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    return (public_url.lower(), here) if public_url else (here,)
+
+
+def check_own_page(request: HTTPConnection, public_url: str | None) -> None:
+    """Let a program's call with a cookie pass only from our own pages. Refuses scope_denied, invalid_argument."""
+    head = request.headers
+    if head.get(CSRF_HEADER) != "1" or head.get("origin", "").lower() not in own_origins(request, public_url):
+        raise Refused(
+            "scope_denied",
+            "A call with a session's cookie needs the header X-LogMem-CSRF: 1 and this server's own Origin "
+            "(rule cookies-from-our-own-pages). Nothing was written.",
+            rule="cookies-from-our-own-pages",
+        )
+    if head.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Refused(
+            "invalid_argument",
+            "A call with a session's cookie has Content-Type: application/json. Nothing was written.",
+            argument="Content-Type",
+        )
 
 
 def _badge(request: HTTPConnection, token: str, *, client: str, space: str, source: str = "argument space") -> Badge:

@@ -6,7 +6,7 @@ import pytest
 
 from store.engine.embedded import Embedded
 from tests.engine_fixture import engine
-from tests.world import World, found, opened
+from tests.world import World, found, opened, swept
 
 __all__ = ["engine"]
 
@@ -14,6 +14,7 @@ __all__ = ["engine"]
 @pytest.fixture
 async def empty(engine: Embedded) -> AsyncIterator[World]:
     """A new space with nobody in it."""
+    await swept(engine)
     store = opened(engine)
     yield await found(engine, store)
     await store.close()

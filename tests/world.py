@@ -73,9 +73,9 @@ class World:
             await admin.incrby(self.keys.clock, ms)
 
     async def dump(self) -> Mapping[str, object]:
-        """DUMP of every key of the store."""
+        """DUMP of every key of the space and of every shared record."""
         async with open_client(Target.embedded(self.engine), user="lm-admin") as admin:
-            names = sorted(await admin.keys("*"))
+            names = [*await admin.keys(f"lm:{{{self.space}}}*"), *await admin.keys("lm:{g:*")]
             return {str(name): await admin.dump(name) for name in names}
 
 
@@ -89,3 +89,11 @@ async def found(engine: Embedded, store: Store) -> World:
 def opened(engine: Embedded) -> Store:
     """A store of its own on the worker's engine."""
     return open_store(Target.embedded(engine))
+
+
+async def swept(engine: Embedded) -> None:
+    """Nothing of earlier tests is left: people and sessions are global, and a sign-in enters all their spaces."""
+    async with open_client(Target.embedded(engine), user="lm-admin") as admin:
+        names = await admin.keys("lm:*")
+        if names:
+            await admin.delete(*names)

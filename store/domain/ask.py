@@ -74,7 +74,9 @@ class Ask(Document):
             yield Index("due", "", self.deadline)
             if self.questioned:
                 yield Index("questions", self.by, self.deadline)
-        elif self.state == "approved":
+            return
+        yield from (Index("settled", who, self.settled) for who in self.approvers)
+        if self.state == "approved":
             yield Index("verdicts", self.by, self.settled)
             yield Index("due", "", self.lapses)
         elif self.state in ("rejected", "answered", "expired", "taken_back") and not self.told:

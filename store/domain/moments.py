@@ -1,6 +1,5 @@
 """Durations and moments: what a model may write for one, and how they are shown. Everything is integer ms."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -96,8 +95,7 @@ def moment(
 
 def iso(ms: int) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-11-30T10:48:02.123Z`. `ms` since 1970, up to the year 9999."""
-    at = _EPOCH + ms * _MILLISECOND
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"
+    return (_EPOCH + ms * _MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def age(ms: int) -> str:
@@ -112,13 +110,13 @@ def span(ms: int) -> str:
     for unit, word in ((HOUR, "h"), (MINUTE, "min"), (SECOND, "s")):
         if ms >= unit and ms % unit == 0:
             return f"{ms // unit} {word}"
-    return _rounded(ms)
+    return _rounded(ms) if ms > 0 else "0 s"
 
 
 def _rounded(ms: int) -> str:
     """The largest unit of which there are enough, rounded down. Hours go to 48, so that `25 h` shows the hour."""
     if ms < SECOND:
-        return f"{max(ms, 0)} ms"
+        return f"{ms} ms"
     for below, unit, word in ((MINUTE, SECOND, "s"), (HOUR, MINUTE, "min"), (2 * DAY, HOUR, "h")):
         if ms < below:
             return f"{ms // unit} {word}"
@@ -143,7 +141,7 @@ def _duration(value: object) -> int | None:
     # A boolean is an int to Python, and a mistake in every place where a time is meant.
     if isinstance(value, int) and not isinstance(value, bool):
         ms = value * SECOND
-    elif isinstance(value, float) and math.isfinite(value):
+    elif isinstance(value, float) and 0 <= value <= _LONGEST_DURATION:  # neither NaN nor what would overflow
         ms = int(value * SECOND)
     elif isinstance(value, str) and len(value) <= _LONGEST_TEXT:
         ms = _read(value.strip().lower())
@@ -194,10 +192,11 @@ def _moment(value: object) -> int | None:
 def _refuse_moment(text: object, *, name: str, why: str, now: int, low: int | None, high: int | None) -> NoReturn:
     bounds = {key: iso(at) for key, at in (("low", low), ("high", high)) if at is not None}
     between = {"low": "from {low}", "high": "to {high}"}
+    example = iso(now if high is None else high)
     allowed = " ".join(between[key].format(**bounds) for key in bounds)
     raise Refused(
         "invalid_argument",
-        f"{name} {why}: {quoted(text)}. Give an ISO 8601 time with Z or an offset, like {iso(now)[:19]}Z, "
+        f"{name} {why}: {quoted(text)}. Give an ISO 8601 time with Z or an offset, like {example}, "
         f'or a duration from now, like "2h"{f"; {allowed}" if allowed else ""}. Nothing was written.',
         argument=name,
         **bounds,

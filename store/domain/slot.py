@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .document import Document, Index, entry_id
 from .errors import Refused
+from .person import ROLES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +21,16 @@ class Who(Document):
     model: str = ""
     said: str = entry_id()
 
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The role that an agent says it fills, as handoffs name it. What people are given, no agent takes."""
+        role = slug(self.role) if self.id.startswith("agent:") else ""
+        return (role,) if role and role not in ROLES else ()
+
     def indexes(self) -> Iterator[Index]:
         yield Index("roster", "", self.since)
-        if self.id.startswith("agent:") and self.role:
-            yield Index("role", slug(self.role), self.since)
+        for role in self.roles:
+            yield Index("role", role, self.since)
 
 
 @dataclass(frozen=True, kw_only=True)

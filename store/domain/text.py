@@ -37,7 +37,7 @@ def one_line(text: str, limit: int) -> str:
     `"a\nb"`, `"abcdef"… (+12 characters)`.
     """
     # Each character shows as one or more, so what lies past the limit is never looked at.
-    shown, used = _escaped(text[:limit], limit)
+    shown, used = _escaped(text[: max(limit, 0)], limit)
     rest = len(text) - used
     if not rest:
         return f'"{shown}"'
@@ -45,22 +45,16 @@ def one_line(text: str, limit: int) -> str:
 
 
 def quoted(value: object, limit: int = 80) -> str:
-    """What a caller gave, for echoing in a refusal: a text as by `one_line`, other JSON values named."""
+    """What a caller gave, for echoing it in a refusal: a text as by `one_line`, any other value named or written."""
     if isinstance(value, str):
         return one_line(value, limit)
-    for kinds, name in _KINDS:
-        if isinstance(value, kinds):
-            return name
     if isinstance(value, int) and abs(value) >= 2**53:  # its digits may be more than Python agrees to write
-        return "a number beyond 2^53"
-    return str(value) if isinstance(value, int | float) else "something that is not JSON"
-
-
-_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (dict, "an object"),
-    ((list, tuple), "a list"),
-    (type(None), "null"),
-)
+        return "an integer beyond 2^53 - 1"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        return str(value)
+    return "an object" if isinstance(value, dict) else "a list" if isinstance(value, list | tuple) else "no JSON value"
 
 
 def _escaped(text: str, limit: int) -> tuple[str, int]:
@@ -95,7 +89,7 @@ def _hides_mark(char: str, before: str, *, marks: int) -> bool:
     if not before or marks > _MARKS_IN_A_ROW or before == " ":
         return True
     if char in _PRESENTATION:
-        return not (unicodedata.category(before)[0] == "S" or before in "0123456789#*") or before in _PRESENTATION
+        return unicodedata.category(before)[0] != "S" and before not in "0123456789#*"
     return not _plain(char)
 
 

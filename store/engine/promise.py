@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
@@ -44,9 +43,10 @@ async def durability(client: Redis) -> Promise:
 
     StoreProblem: the server is too old, evicts keys, or is a cluster. Errors of the connection pass through.
     """
-    info = _texts(await client.info())
+    info = {name: str(value) for name, value in (await client.info()).items()}
     try:
-        config = _texts(await client.config_get("appendfsync", "maxmemory-policy"))
+        found = await client.config_get("appendfsync", "maxmemory-policy")
+        config = {str(name): str(value) for name, value in found.items()}
     except ResponseError:  # hosted servers often forbid CONFIG; INFO has the rest
         config = {}
     user = client.connection_pool.connection_kwargs.get("username")
@@ -78,10 +78,3 @@ def promise(info: Mapping[str, str], config: Mapping[str, str], *, user: str) ->
             f"changing the ledger"
         )
     return Promise(level, TEXTS[level], tuple(warnings), server)
-
-
-def _texts(reply: Mapping[Any, object]) -> dict[str, str]:
-    def text(value: object) -> str:
-        return value.decode() if isinstance(value, bytes) else str(value)
-
-    return {text(name): text(value) for name, value in reply.items()}

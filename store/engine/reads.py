@@ -62,7 +62,10 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The first `limit` members of an index with a score from `low` on (ms), or the last ones when `latest`."""
+    """The first `limit` members of an index with a score from `low` on (ms), or the last ones when `latest`.
+
+    `high` is the upper bound, 0 for none.
+    """
 
     name: str
     owner: str = ""
@@ -70,10 +73,11 @@ class Range:
     low: int = 0
     offset: int = 0
     latest: bool = False
+    high: int = 0
 
     def commands(self, keys: Keys) -> list[Command]:
-        key = keys.index(self.name, self.owner)
-        span: Command = ("+inf", self.low, "BYSCORE", "REV") if self.latest else (self.low, "+inf", "BYSCORE")
+        key, high = keys.index(self.name, self.owner), self.high or "+inf"
+        span: Command = (high, self.low, "BYSCORE", "REV") if self.latest else (self.low, high, "BYSCORE")
         return [("ZRANGE", key, *span, "LIMIT", self.offset, self.limit), ("ZCARD", key)]
 
     def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[Page, dict[str, Seen]]:

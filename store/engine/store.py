@@ -9,8 +9,10 @@ from redis.asyncio import Redis
 
 from .client import Target, open_client
 from .commit import Committer
+from .feed import Feed
 from .globals import Globals
 from .keys import Keys
+from .promise import Promise, durability
 from .reads import Command, Read, Seen
 
 
@@ -21,6 +23,8 @@ class Store:
         self.writer, self.reader, self.target = writer, reader, target
         self.commit = Committer(writer)
         self.shared = Globals(writer, reader)
+        self.feed = Feed(reader, target)
+        self.promise: Promise | None = None
         self._turns: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
 
     async def fetch(
@@ -48,6 +52,11 @@ class Store:
     def turn(self, key: str) -> asyncio.Lock:
         """The lock of this process for those who lost a race over `key` and queue for it."""
         return self._turns.setdefault(key, asyncio.Lock())
+
+    async def check(self) -> Promise:
+        """Read the durability in force and keep it. Raises StoreProblem for a server that LogMem cannot stand on."""
+        self.promise = await durability(self.reader)
+        return self.promise
 
     async def close(self) -> None:
         """Close both clients."""

@@ -3,6 +3,7 @@
 import difflib
 import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
 
@@ -35,6 +36,13 @@ Payload = Annotated[Any, Field(json_schema_extra={})]
 Length = Annotated[str | SkipJsonSchema[int], Field()]  # a duration or a time, as moments.py reads them
 
 
+@dataclass(frozen=True, slots=True)
+class Also:
+    """Another name for an argument, accepted and listed nowhere: `item: Annotated[str, Also("trail")]`."""
+
+    name: str
+
+
 def title(row: Row) -> str:
     """What callers call the verb: agents see it as a tool."""
     return f"logmem_{row.verb}" if row.profiles else row.verb
@@ -47,6 +55,8 @@ def model(row: Row) -> type[BaseModel]:
     fields: dict[str, Any] = {
         name: (p.annotation, ... if p.default is p.empty else p.default) for name, p in parameters
     }
+    if row.action_id:
+        fields["action_id"] = (str, "")
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, coerce_numbers_to_str=True)
     return create_model(f"{row.verb.title()}Arguments", __config__=config, **fields)
 
@@ -70,6 +80,7 @@ def _lean(node: Any) -> Any:
 def parse(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
     """The checked arguments that were given. Refuses unknown_argument (naming the nearest), invalid_argument."""
     known = model(row).model_fields
+    given = _renamed(row, given)
     for name in given:
         if name not in known:
             raise _unknown(row, name, list(known))
@@ -78,6 +89,18 @@ def parse(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
     except ValidationError as wrong:
         raise _invalid(row, wrong) from None
     return {name: value for name, value in checked if name in given}
+
+
+def _renamed(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under their listed names. Refuses invalid_argument: one thing said twice, differently."""
+    renamed = dict(given)
+    for name, argument in model(row).model_fields.items():
+        for other in (mark.name for mark in argument.metadata if isinstance(mark, Also) and mark.name in renamed):
+            value = renamed.pop(other)
+            if renamed.setdefault(name, value) != value:
+                text = f'{title(row)}: "{name}" and "{other}" name one thing and differ. Nothing was written.'
+                raise Refused("invalid_argument", text, argument=other)
+    return renamed
 
 
 def _unknown(row: Row, name: str, known: list[str]) -> Refused:

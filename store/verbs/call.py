@@ -34,7 +34,7 @@ class Row:
     """One verb in the catalogue: its effect, its function, and where it is listed.
 
     `again` completes the result of a replay with what is not kept; `founds` marks the one verb that needs no space
-    to stand yet; `around` is a loop that waits around a read.
+    to stand yet; `around` is a loop that waits around a read; `action_id` makes that an argument too.
     """
 
     verb: str
@@ -44,6 +44,7 @@ class Row:
     again: Callable[["Call", Result], Awaitable[Result]] | None = None
     around: Callable[..., Awaitable[Result]] | None = None
     founds: bool = False
+    action_id: bool = False
 
 
 class Replay(Exception):

@@ -2,18 +2,25 @@
 
 from types import MappingProxyType
 
-from . import asks, credentials, decisions, notes, people
+from . import asks, credentials, decisions, handoffs, inbox, notes, people, reads
 from .call import Row
+from .follow import until_changed
 
 FLEET, CORE = "fleet", "core"
 
 _ROWS = (
-    Row("note", "write", notes.note, (FLEET, CORE)),
+    Row("note", "write", notes.note, (FLEET, CORE), action_id=True),
     Row("ask", "gate", asks.ask, (FLEET, CORE)),
-    Row("redeem", "gate", asks.redeem, (FLEET, CORE)),
+    Row("redeem", "gate", asks.redeem, (FLEET, CORE), action_id=True),
+    Row("handoff", "write", handoffs.handoff, (FLEET, CORE)),
+    Row("accept", "write", handoffs.accept, (FLEET, CORE)),
+    Row("view", "read", reads.view, (FLEET,)),
+    Row("follow", "read", reads.follow, (FLEET, CORE), around=until_changed),
+    Row("connection", "read", reads.connection, (FLEET,)),
     Row("decide", "decide", decisions.decide),
     Row("ask_back", "decide", decisions.ask_back),
     Row("take_back", "decide", decisions.take_back),
+    Row("inbox", "read", inbox.inbox),
     Row("mint", "manage", credentials.mint),
     Row("keys", "read", credentials.keys),
     Row("renew", "manage", credentials.renew),

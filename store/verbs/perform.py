@@ -41,28 +41,45 @@ ACTION_LIMIT = 200  # characters of an action_id
 log = structlog.get_logger(__name__)
 
 
-async def perform(store: Store, badge: Badge, row: Row, given: Mapping[str, Any], *, action_id: str = "") -> Result:
+async def perform(
+    store: Store,
+    badge: Badge,
+    row: Row,
+    given: Mapping[str, Any],
+    *,
+    action_id: str = "",
+    fault: Refused | None = None,
+) -> Result:
     """Do one call and give its result. Refuses what the verb refuses, and what `enter` and `Admission` do.
 
     `given` are raw arguments; `action_id` makes a mutation repeatable: the same call gets the same answer again.
+    `fault` is what the surface found wrong with the arguments already; it is said in its turn, like any other.
     """
+
+    async def once(args: Mapping[str, Any]) -> Result:
+        return await _Attempts(store, badge, row, args, action_id, fault).run()
+
     with _told_plainly():
-        return await _Attempts(store, badge, row, given, action_id).run()
+        return await (row.around(store, given, once) if row.around else once(given))
 
 
 class _Attempts:
     """The tries of one call. Each starts from what stands now; the action's record keeps them from doing it twice."""
 
-    def __init__(self, store: Store, badge: Badge, row: Row, given: Mapping[str, Any], action_id: str) -> None:
+    def __init__(
+        self, store: Store, badge: Badge, row: Row, given: Mapping[str, Any], action_id: str, fault: Refused | None
+    ) -> None:
         self.store, self.badge, self.row, self.given = store, badge, row, given
-        self.named = bool(action_id)
-        self.action_id = action_id or uuid.uuid4().hex
+        self.action_id, self.fault = action_id, fault
+        self.args: dict[str, Any] = {}
         self.lost = self.unsure = False  # the last try did not reach the store; a commit was sent and not answered
 
     async def run(self) -> Result:
         self.caller = await enter(self.store, self.badge)
         self.keys = Call(self.row, self.caller, self.store, None).keys
-        self.args, self.fault = self._arguments()
+        self._take_arguments()
+        self.named = bool(self.action_id)
+        self.action_id = self.action_id or uuid.uuid4().hex
         self.action = self._action()
         give_up = time.monotonic() + PATIENCE
         async with contextlib.AsyncExitStack() as queue:
@@ -81,18 +98,33 @@ class _Attempts:
                     await asyncio.sleep(random.random() * 0.001 * 2 ** min(attempt, 6))  # noqa: S311 - spreads retries, hides nothing
         raise self._exhausted()
 
-    def _arguments(self) -> tuple[dict[str, Any], Refused | None]:
-        """The checked arguments, or what is wrong with them: said only once it is known who calls and what they may."""
+    def _take_arguments(self) -> None:
+        """Check the arguments. What is wrong with them is said only once it is known who calls and what they may."""
+        if self.fault:
+            return
         try:
+            args = parse(self.row, self.given)
+            if self.row.action_id:
+                self._take_action_id(args.pop("action_id", ""))
             if len(self.action_id) > ACTION_LIMIT:
                 raise Refused(
                     "too_long",
                     f"action_id may have {ACTION_LIMIT} characters. Nothing was written.",
                     argument="action_id",
                 )
-            return parse(self.row, self.given), None
+            self.args = args
         except Refused as fault:
-            return {}, fault
+            self.fault = fault
+
+    def _take_action_id(self, said: str) -> None:
+        """The action_id that came as an argument, which must be the one that came beside it, if both did."""
+        if said and self.action_id and said != self.action_id:
+            raise Refused(
+                "invalid_argument",
+                "The argument action_id and the one beside the arguments differ. Nothing was written. Give one.",
+                argument="action_id",
+            )
+        self.action_id = said or self.action_id
 
     def _action(self) -> Action:
         given = json.dumps([self.row.verb, self.args], sort_keys=True, default=str)

@@ -3,6 +3,8 @@
 No rows of the catalogue: no caller may do this for somebody else.
 """
 
+import hashlib
+import hmac
 from dataclasses import dataclass, replace
 
 from ..domain.commit import Commit, put
@@ -61,6 +63,10 @@ async def sign_out(store: Store, badge: Badge) -> None:
     """End a session in every space. A session that is not known or whose secret is wrong is left as it is."""
     who = await store.shared.identity(badge.kind, badge.id)
     if who is None or badge.kind != "session":
+        return
+    # Session ids stand in the Log for all to read; only the secret shows that this is the session's own person.
+    (secret,) = await store.shared.marked("session", badge.id, "secret")
+    if not hmac.compare_digest(secret, hashlib.sha256(badge.secret.encode()).hexdigest()):
         return
     await store.shared.mark("session", badge.id, revoked=1)
     for space in await store.shared.joined(who.principal.partition(":")[2], "space"):

@@ -1,0 +1,62 @@
+"""Servers for the benchmarks: real processes with one worker each, and a bare endpoint beside the product's own."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from api.app import create
+from store.engine.client import Target
+from store.engine.embedded import Embedded, ensure
+from store.engine.store import open_store
+from store.settings import Settings
+
+HOME = "LOGMEM_BENCH_HOME"
+BARE_KEY = "lm:{bench}:mail:bare"
+
+
+def app() -> FastAPI:
+    """The product's application, and `/bare`: an endpoint that does one GET and nothing else."""
+    store = open_store(Target.embedded(ensure(Path(os.environ[HOME]))))
+    made = create(store, Settings())
+
+    @made.post("/bare")
+    async def bare() -> dict[str, str]:
+        value = await store.reader.get(BARE_KEY)
+        return {"value": str(value)}
+
+    return made
+
+
+@contextlib.asynccontextmanager
+async def serving(engine: Embedded) -> AsyncIterator[int]:
+    """The port of a server process on this engine, for as long as the block lasts."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1024)
+        port: int = listener.getsockname()[1]
+        command = ["-m", "uvicorn", "bench.server:app", "--factory", "--fd", str(listener.fileno())]
+        quiet = ["--log-level", "warning", "--no-access-log", "--loop", "uvloop", "--http", "httptools"]
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-W", "ignore", *command, *quiet,
+            env=os.environ | {HOME: str(engine.home)}, pass_fds=[listener.fileno()], stdout=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+    try:
+        await _ready(port)
+        yield port
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _ready(port: int) -> None:
+    """Wait until the server answers; the listening socket queues the request until then."""
+    reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 30)
+    writer.write(f"GET /livez HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
+    await asyncio.wait_for(reader.read(), 30)
+    writer.close()

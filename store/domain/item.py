@@ -1,0 +1,226 @@
+"""Items: what one principal hands to another, its states and its rules.
+
+The summary stands in the ledger, in the item's `handoff` entry; the reason in the entry that settled it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .document import Document, Index, entry_id
+from .entry import Logged
+from .errors import Refused
+from .moments import DAY, MINUTE, age, iso
+from .text import one_line
+
+DEADLINE = (5 * MINUTE, 30 * DAY)  # bounds of an item's deadline, from now
+DEADLINE_DEFAULT = DAY
+REASON_SHOWN = 200  # characters of a reason in a refusal
+
+STEPS = {  # the only place where an item's state may change
+    ("open", "accept"): "accepted",
+    ("open", "decline"): "declined",
+    ("open", "withdraw"): "withdrawn",
+    ("open", "expire"): "expired",
+    ("expired", "withdraw"): "expired",  # its sender puts the dead letter away
+    ("expired", "requeue"): "expired",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item(Document):
+    """`to` is `agent:x`, `human:x` or `role:<slug>`; times in ms. `id` is its trail too.
+
+    An expired item is a dead letter until its sender has requeued or withdrawn it (`closed`).
+    """
+
+    kind = "item"
+    sender: str
+    to: str
+    where: str
+    made: int
+    deadline: int
+    state: str = "open"
+    settled: int = 0
+    settled_by: str = ""
+    via: str = ""
+    closed: int = 0
+    requeued_as: str = ""
+    requeued_from: str = ""
+    sent: str = entry_id()
+    ended: str = entry_id()
+
+    def indexes(self) -> Iterator[Index]:
+        if self.state == "open":
+            yield Index("open", self.to, self.deadline)
+            yield Index("sent", self.sender, self.deadline)
+            yield Index("holds", self.where, self.deadline)
+            yield Index("due", "", self.deadline)
+        elif self.state == "expired" and not self.closed:
+            yield Index("dead", self.sender, self.deadline)
+            yield Index("missed", self.to, self.deadline)
+
+    def as_of(self, now: int) -> "Item":
+        if self.state == "open" and now > self.deadline:
+            return step(self, "expire", at=self.deadline)
+        return self
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark(Document):
+    """That an item was surfaced: first when (ms), to whom, and in which of their shifts. `id` is the item's.
+
+    It stands beside the item, so that showing one never gets in the way of settling it.
+    """
+
+    kind = "mark"
+    at: int
+    by: str
+    shift: int = 0
+
+
+def step(item: Item, event: str, *, at: int, by: str = "", via: str = "") -> Item:
+    """The item one step on. Raises KeyError for a step that is not in the table."""
+    state = STEPS[item.state, event]
+    if item.state == "expired":
+        return replace(item, closed=at)
+    return replace(item, state=state, settled=at, settled_by=by, via=via)
+
+
+def addressed(item: Item, *, by: str, roles: Iterable[str]) -> bool:
+    """Whether the item is for this principal, by name or by a role that they have now. Never for its sender."""
+    return by != item.sender and item.to in (by, *(f"role:{r}" for r in roles))
+
+
+def settle(
+    item: Item, event: str, *, by: str, roles: Iterable[str], via: str, now: int, ended: Logged | None = None
+) -> Item:
+    """`accept` or `decline` an item, once, by its recipient. Refuses not_yours, expired, already_settled.
+
+    `ended` is the entry that settled it before, for telling why.
+    """
+    item = item.as_of(now)
+    if by == item.sender:
+        raise Refused(
+            "not_yours",
+            f"{item.id} is for {item.to}; you sent it. Nothing changed. "
+            f'Take it back: logmem_handoff {{withdraw: "{item.id}"}}',
+            to=item.to,
+        )
+    if not addressed(item, by=by, roles=roles):
+        having = f"has no {item.to} now" if item.to.startswith("role:") else "is somebody else"
+        raise Refused("not_yours", f"{item.id} is for {item.to}; {by} {having}. Nothing changed.", to=item.to)
+    if item.state == "expired":
+        again = f' {item.sender} can requeue it: logmem_handoff {{requeue: "{item.id}"}}' if not item.closed else ""
+        raise Refused("expired", f"{told(item, now=now)} Nothing changed.{again}", **outcome(item))
+    _check_unsettled(item, now=now, ended=ended)
+    return step(item, event, at=now, by=by, via=via)
+
+
+def withdraw(item: Item, *, by: str, via: str, now: int, ended: Logged | None = None) -> Item:
+    """Take an open item back, or put a dead letter away. Refuses not_yours, already_settled."""
+    item = item.as_of(now)
+    _check_sender(item, by=by, what="withdraw")
+    _check_unsettled(item, now=now, ended=ended)
+    return step(item, "withdraw", at=now, by=by, via=via)
+
+
+def requeue(item: Item, *, by: str, new: str, now: int, ended: Logged | None = None) -> Item:
+    """The dead letter, closed by the item with the id `new`. Refuses not_yours, invalid_argument, already_settled."""
+    item = item.as_of(now)
+    _check_sender(item, by=by, what="requeue")
+    if item.state == "open":
+        raise Refused(
+            "invalid_argument",
+            f"{item.id} is open until {iso(item.deadline)}; only an expired one is requeued. Nothing changed.",
+            argument="requeue",
+        )
+    _check_unsettled(item, now=now, ended=ended)
+    return replace(step(item, "requeue", at=now, by=by), requeued_as=new)
+
+
+def _check_sender(item: Item, *, by: str, what: str) -> None:
+    if by == item.sender:
+        return
+    raise Refused(
+        "not_yours",
+        f"Only {item.sender}, who sent {item.id}, can {what} it; you are {by}. Nothing changed.",
+        sender=item.sender,
+    )
+
+
+def _check_unsettled(item: Item, *, now: int, ended: Logged | None) -> None:
+    if item.state == "open" or (item.state == "expired" and not item.closed):
+        return
+    raise Refused(
+        "already_settled", f"{told(item, now=now, ended=ended)} Nothing changed.", **outcome(item, ended=ended)
+    )
+
+
+def outcome(item: Item, *, ended: Logged | None = None) -> dict[str, Any]:
+    """The facts of how an item stands or ended, for programs; the reason from the entry that settled it."""
+    facts = {
+        "item": item.id,
+        "status": item.state,
+        "by": item.settled_by,
+        "via": item.via,
+        "where": item.where,
+        "at": iso(item.settled) if item.settled else "",
+        "reason": ended.summary if ended and item.state == "declined" else "",
+        "closed_at": iso(item.closed) if item.closed else "",
+        "requeued_as": item.requeued_as,
+        "requeued_from": item.requeued_from,
+    }
+    return {k: v for k, v in facts.items() if v}
+
+
+def told(item: Item, *, now: int, ended: Logged | None = None) -> str:
+    """How an item stands, in a sentence; `ended` is the entry that settled it."""
+    when, after = age(now - item.settled), age(now - item.closed)
+    match item.state:
+        case "open":
+            return f"{item.id} is open; {item.to} has until {iso(item.deadline)}."
+        case "withdrawn":
+            return f"{item.settled_by} withdrew {item.id} {when}."
+        case "expired":
+            passed = f"The deadline of {item.id} passed {when} and nobody had settled it"
+            if item.requeued_as:
+                return f"{passed}; {item.sender} requeued it as {item.requeued_as} {after}."
+            return f"{passed}; {item.sender} put it away {after}." if item.closed else f"{passed}."
+    client = ended.entry.client if ended and ended.entry else ""
+    place = _WHERE.get(item.via) or (f" via {client}" if client else "")
+    reason = f": {one_line(ended.summary, REASON_SHOWN)}" if ended and item.state == "declined" else ""
+    return f"{item.settled_by} {item.state} {item.id} {when}{place}{reason}."
+
+
+_WHERE = {"console": " in the console", "telegram": " on Telegram"}
+
+
+def standing(item: Item, mark: Mark | None, now: int, *, me: str = "", ended: Logged | None = None) -> dict[str, Any]:
+    """How an item stands at `now` for who looks at it (`me`), and what to call next.
+
+    Its sender sees queued, then surfaced (to whom, when, in which shift), then how it ended; why stands in `ended`.
+    """
+    item = item.as_of(now)
+    shown = {"from": item.sender, "to": item.to, "made": iso(item.made), "deadline": iso(item.deadline)}
+    seen: dict[str, Any] = {}
+    if mark:
+        seen = {"surfaced": {"to": mark.by, "at": iso(mark.at), "age": age(now - mark.at), "shift": mark.shift}}
+    says = told(item, now=now, ended=ended)
+    if item.state == "open":
+        seen["delivery"] = "surfaced" if mark else "queued"
+        shift = f" in shift {mark.shift}" if mark and mark.shift else ""
+        saw = f"{mark.by} was shown it {age(now - mark.at)}{shift}" if mark else f"{item.to} has not been shown it yet"
+        says = f"{says[:-1]}; {saw}."
+    return {"trail": item.id, **outcome(item, ended=ended), **shown, **seen, "says": says, **_next(item, me=me)}
+
+
+def _next(item: Item, *, me: str) -> dict[str, Any]:
+    follow = {"tool": "logmem_follow", "args": {"what": item.id}}
+    if item.state == "open":
+        # A role's item may be anybody's; who lacks the role is told so when they accept.
+        for_me = me == item.to or (item.to.startswith("role:") and me not in ("", item.sender))
+        return {"next": {"tool": "logmem_accept", "args": {"item": item.id}} if for_me else follow}
+    if item.state == "expired" and not item.closed and me in ("", item.sender):
+        return {"next": {"tool": "logmem_handoff", "args": {"requeue": item.id}}}
+    return {}

@@ -1,0 +1,1 @@
+"""The ledger: its chain, and how it is verified."""

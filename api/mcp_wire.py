@@ -7,16 +7,13 @@ goes through the session manager. The short path stands on names that the SDK ke
     Wire(server, hosts=…, admit=…)       an ASGI endpoint, for POST and to refuse the rest
     async with wire.run(): …             in the application's lifespan
 
-Handlers find what stood under `arguments` in `ctx.request.state.arguments`: (value, the Refused that it breaks).
+Handlers find what stood under `arguments` in `ctx.request.state.arguments`, and what is wrong with it in `…state.fault`.
 """
 
 import json
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
 
 import pydantic_core
 from mcp.server._streamable_http_modern import _SingleExchangeDispatchContext
@@ -27,6 +24,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     InboundLadderRejection,
+    InboundModernRoute,
     classify_inbound_request,
     find_duplicated_routing_header,
 )
@@ -39,58 +37,41 @@ from mcp_types import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     PARSE_ERROR,
-    ErrorData,
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
 from store.domain.errors import Refused
 from store.domain.strict import parse_within
 
+from .hosts import Hosts
+
 BODY_LIMIT = 1 << 20  # bytes
 VERSION_HEADER = "mcp-protocol-version"
 HANDSHAKE = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
-LOCAL = ("localhost", "127.0.0.1", "[::1]")
-_PORT = re.compile(r":[0-9]{1,5}\Z")
 
-Headers = Mapping[str, str]
-Answer = tuple[int, bytes, Headers]  # status, body, more headers
 Admit = Callable[[Request, bool], Awaitable[None]]
+Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Hosts:
-    """The names that this server is reached by. A page that had its own name point here is turned away.
+class Answer(NamedTuple):
+    """A response in JSON."""
 
-    A port may follow each name; an Origin must be a page of one of them.
-    """
-
-    names: frozenset[str]
-
-    @classmethod
-    def of(cls, *addresses: str | None) -> "Hosts":
-        """The local names, and those in these URLs or host names."""
-        given = (a for a in addresses if a)
-        found = ((urlsplit(a if "//" in a else f"//{a}").netloc or a) for a in given)
-        return cls(frozenset(name.lower() for name in (*LOCAL, *(_PORT.sub("", n) for n in found))))
-
-    def fault(self, headers: Headers) -> Answer | None:
-        """What to answer to a request that did not come here under one of these names."""
-        if not self._known(headers.get("host", "")):
-            return failed(
-                421, "This server is not known under that Host. Set LOGMEM_PUBLIC_URL to where it is reached."
-            )
-        origin = headers.get("origin", "")
-        if origin and not (origin.startswith(("http://", "https://")) and self._known(origin.partition("//")[2])):
-            return failed(403, "A page of another origin may not call this. Nothing was done.")
-        return None
-
-    def _known(self, netloc: str) -> bool:
-        return _PORT.sub("", netloc).lower() in self.names
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
 
 
-def has_progress_token(message: Mapping[str, Any]) -> bool:
+class Failed(Exception):
+    """The request goes no further; this is its answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer.status)
+        self.answer = answer
+
+
+def has_progress_token(message: Json) -> bool:
     """Whether the client wants to hear of progress."""
     match message.get("params"):
         case {"_meta": {"progressToken": _}}:
@@ -101,9 +82,9 @@ def has_progress_token(message: Mapping[str, Any]) -> bool:
 class Wire:
     """An ASGI endpoint that serves `server`.
 
-    `admit` refuses a request before it is dispatched; its second argument says whether it must prove the caller
-    (else a handler that does so follows). `may_stream` says which requests the session manager serves, as those whose
-    handlers send progress or messages: the short path drops these.
+    `admit` refuses a request before it is dispatched; its second argument says whether the caller must be proven there
+    (else the handler does that). `may_stream` says which requests the session manager serves: the short path drops
+    progress and messages, so it is for handlers that send nothing but their result.
     """
 
     def __init__(
@@ -112,98 +93,190 @@ class Wire:
         *,
         hosts: Hosts,
         admit: Admit,
-        may_stream: Callable[[Mapping[str, Any]], bool] = has_progress_token,
+        may_stream: Callable[[Json], bool] = has_progress_token,
         json_response: bool = True,
     ) -> None:
         self.server, self.hosts, self.admit, self.may_stream = server, hosts, admit, may_stream
         self._manager = StreamableHTTPSessionManager(
             app=server, stateless=True, json_response=json_response, max_request_body_size=BODY_LIMIT
         )
-        self._state: Any = None
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Serve while the block lasts; once in an endpoint's life."""
-        async with self._manager.run(), self.server.lifespan(self.server) as self._state:
+        async with self._manager.run():
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        message: Any = None
+        id = None
         try:
-            answer = self._turned_away(request)
-            if answer is None:
-                await self.admit(request, False)
-                body = await _body(request)
-                message, fault = _parsed(body)
-                if not _is_request(message) or self.may_stream(message):
-                    await self.admit(request, True)
-                    await self._hand_over(request, message, fault, body, send)
-                    return
-                request.scope.setdefault("state", {})["arguments"] = _arguments(message), fault
-                answer = await self._answer(request, message, fault)
-        except Refused as no:
-            answer = _refused(request, no, id=_id(message))
-        except _Gone:
+            self._check(request)
+            await self.admit(request, False)
+            body = await _body(request)
+            message = _read(request, body)
+            id = message.get("id")
+            if "method" not in message or "id" not in message or self.may_stream(message):
+                await self.admit(request, True)
+                await self._hand_over(request, message, body, send)
+                return
+            result = await self._answer(request, message)
+            answer = Answer(200, pydantic_core.to_json({"jsonrpc": "2.0", "id": id, "result": result}), {})
+        except ClientDisconnect:
             return
-        except _Failed as no:
+        except Refused as no:
+            answer = _refused(request, no, id=id)
+        except Failed as no:
             answer = no.answer
         await _send(send, answer)
 
-    def _turned_away(self, request: Request) -> Answer | None:
+    def _check(self, request: Request) -> None:
+        """What can be said before the body is read."""
         if request.method != "POST":
-            return failed(405, "MCP is spoken here by POST only; there are no sessions and no streams.", allow="POST")
-        wrong = self.hosts.fault(request.headers)
+            text = "MCP is spoken here by POST only: there are no sessions and no streams to open."
+            raise failed(405, INVALID_REQUEST, text, headers={"Allow": "POST"})
+        wrong = self.hosts.fault(request.headers.get("host", ""), request.headers.get("origin", ""))
         if wrong:
-            return wrong
+            raise failed(wrong[0], INVALID_REQUEST, wrong[1])
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            return failed(415, "Content-Type must be application/json.")
-        return None
+            raise failed(415, INVALID_REQUEST, "Content-Type must be application/json.")
 
-    async def _answer(self, request: Request, message: dict[str, Any], fault: Refused | None) -> Answer:
-        """Dispatch one request, and give the response. Raises what a handler refuses for the whole request."""
-        if fault and message["method"] != "tools/call":
-            return error(ErrorData(code=INVALID_PARAMS, message=str(fault)), id=message["id"], status=400)
-        version = request.headers.get(VERSION_HEADER)
-        if version is None or version in HANDSHAKE:
-            connection = Connection.from_envelope(version or DEFAULT_NEGOTIATED_VERSION, None, None)
-            return await self._dispatch(request, message, connection, modern=False)
-        route = _route(request, message)
-        if isinstance(route, InboundLadderRejection):
-            said = ErrorData(code=route.code, message=route.message, data=route.data)
-            return error(said, id=message["id"], status=ERROR_CODE_HTTP_STATUS.get(route.code, 400))
-        connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
-        return await self._dispatch(request, message, connection, modern=True)
-
-    async def _dispatch(
-        self, request: Request, message: dict[str, Any], connection: Connection, *, modern: bool
-    ) -> Answer:
+    async def _answer(self, request: Request, message: Json) -> Json:
+        """Dispatch one request, and give its result. Raises what is refused, and the answer to what fails."""
         id, method, params = message["id"], message["method"], message.get("params")
+        version = request.headers.get(VERSION_HEADER)
+        modern = version is not None and version not in HANDSHAKE
+        if modern:
+            route = _route(request, message)
+            connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
+        else:
+            connection = Connection.from_envelope(version or DEFAULT_NEGOTIATED_VERSION, None, None)
         context = _SingleExchangeDispatchContext(
             transport=TransportContext(kind="streamable-http", can_send_request=False, headers=request.headers),
             request_id=id,
             message_metadata=ServerMessageMetadata(request_context=request),
         )
-        if fits := params and "arguments" in params:
-            # What the SDK checks here is only that it is an object; the handler takes it from the request's state.
-            params = {**params, "arguments": {}}
+        # What the manager keeps is what the server's lifespan gave.
+        state = self._manager._lifespan_state
         try:
-            result = await serve_one(
-                self.server, context, method, params, connection=connection, lifespan_state=self._state
-            )
+            return await serve_one(self.server, context, method, params, connection=connection, lifespan_state=state)
         except Refused:
             raise
-        except Exception as wrong:  # noqa: BLE001 - the SDK's own boundary: it logs what it does not know
+        except Exception as wrong:  # noqa: BLE001 - the SDK's own boundary, which logs what it does not know
             said = modern_error_data(wrong)
-            return error(said, id=id, status=ERROR_CODE_HTTP_STATUS.get(said.code, 200) if modern else 200)
-        return 200, pydantic_core.to_json({"jsonrpc": "2.0", "id": id, "result": result}), {}
+            status = ERROR_CODE_HTTP_STATUS.get(said.code, 200) if modern else 200
+            raise failed(status, said.code, said.message, id=id, data=said.data) from None
 
-    async def _hand_over(self, request: Request, message: Any, fault: Refused | None, body: bytes, send: Send) -> None:
-        """Let the session manager serve the request, with its body, or one without the arguments that break a rule."""
-        request.scope.setdefault("state", {})["arguments"] = _arguments(message), fault
-        again: list[Message] = [{"type": "http.request", "body": json.dumps(message).encode() if fault else body}]
+    async def _hand_over(self, request: Request, message: Json, body: bytes, send: Send) -> None:
+        """Let the session manager serve it: with its body, or with one that lacks the arguments at fault."""
+        clean = json.dumps(message).encode() if request.state.fault else body
+        again: list[Message] = [{"type": "http.request", "body": clean, "more_body": False}]
 
         async def replay() -> Message:
             return again.pop() if again else await request.receive()
 
         await self._manager.handle_request(request.scope, replay, send)
+
+
+async def _body(request: Request) -> bytes:
+    """The body. Raises the answer to one that is too large, and ClientDisconnect."""
+    too_large = failed(413, INVALID_REQUEST, f"A request may have {BODY_LIMIT} bytes. Nothing was done.")
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > BODY_LIMIT:
+        raise too_large
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        got = await request.receive()
+        if got["type"] != "http.request":
+            raise ClientDisconnect
+        part = got.get("body", b"")
+        parts.append(part)
+        size += len(part)
+        more = got.get("more_body", False)
+        if size > BODY_LIMIT:
+            raise too_large
+    return b"".join(parts) if len(parts) > 1 else parts[0]
+
+
+def _read(request: Request, body: bytes) -> Json:
+    """The message, with its arguments put into the request's state. Raises the answer to what is no message."""
+    try:
+        message, fault = parse_within(body, ("params", "arguments"))
+    except ValueError as wrong:
+        raise failed(400, PARSE_ERROR, f"Parse error: {wrong}") from None
+    if not isinstance(message, dict) or not _fits(message):
+        text = "Invalid request: the body must be one JSON-RPC 2.0 request, notification or response"
+        raise failed(400, INVALID_REQUEST, text)
+    params = message.get("params")
+    arguments = params.get("arguments") if isinstance(params, dict) else None
+    if arguments is not None and not isinstance(arguments, dict):
+        fault = Refused("invalid_argument", "arguments must be an object, as in {}. Nothing was written.")
+        params["arguments"] = arguments = {}
+    if fault and message.get("method") != "tools/call":
+        raise failed(400, INVALID_PARAMS, str(fault), id=message.get("id"))
+    request.state.arguments, request.state.fault = arguments or {}, fault
+    return message
+
+
+def _fits(message: Json) -> bool:
+    """Whether this is a JSON-RPC request, notification or response by its outer form."""
+    id, params = message.get("id", ""), message.get("params", {})
+    numbered = isinstance(id, str | int) and not isinstance(id, bool)
+    if message.get("jsonrpc") != "2.0" or not numbered or not isinstance(params, dict):
+        return False
+    return isinstance(message["method"], str) if "method" in message else "result" in message or "error" in message
+
+
+def _route(request: Request, message: Json) -> InboundModernRoute:
+    """Who speaks and in which version, in the era that says so with each request. Raises the answer to what is wrong."""
+    doubled = find_duplicated_routing_header(request.headers.items())
+    if doubled:
+        raise failed(400, HEADER_MISMATCH, f"{doubled} header appears more than once", id=message["id"])
+    route = classify_inbound_request(message, headers=dict(request.headers))
+    if isinstance(route, InboundLadderRejection):
+        status = ERROR_CODE_HTTP_STATUS.get(route.code, 400)
+        raise failed(status, route.code, route.message, id=message["id"], data=route.data)
+    return route
+
+
+def failed(
+    status: int,
+    code: int,
+    text: str,
+    *,
+    id: object = None,
+    data: object = None,
+    headers: Mapping[str, str] | None = None,
+) -> Failed:
+    """To raise: the answer with this HTTP status and JSON-RPC error."""
+    error = {"code": code, "message": text, **({} if data is None else {"data": data})}
+    body = pydantic_core.to_json({"jsonrpc": "2.0", "id": id, "error": error})
+    return Failed(Answer(status, body, headers or {}))
+
+
+def _refused(request: Request, no: Refused, *, id: object) -> Answer:
+    """The answer to a request that is refused as a whole.
+
+    A URL that opens nothing is not found: a challenge would send its client looking for a way to sign in. So would a
+    403, with some.
+    """
+    headers: dict[str, str] = {}
+    status = {403: 400}.get(no.status, no.status)
+    if status == 401 and "key" in request.path_params:
+        status = 404
+    elif status == 401:
+        given = ', error="invalid_token"' if "authorization" in request.headers else ""
+        headers["WWW-Authenticate"] = f'Bearer realm="LogMem"{given}'
+    if "retry_after" in no.facts:
+        headers["Retry-After"] = str(no.facts["retry_after"])
+    code = INTERNAL_ERROR if status >= 500 else INVALID_REQUEST
+    return failed(status, code, str(no), id=id, data=no.body, headers=headers).answer
+
+
+async def _send(send: Send, answer: Answer) -> None:
+    more = [(name.lower().encode(), value.encode()) for name, value in answer.headers.items()]
+    length = str(len(answer.body)).encode()
+    head = [(b"content-type", b"application/json"), (b"content-length", length), *more]
+    await send({"type": "http.response.start", "status": answer.status, "headers": head})
+    await send({"type": "http.response.body", "body": answer.body})

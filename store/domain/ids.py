@@ -5,6 +5,7 @@ The domain draws no random numbers: whoever calls hands in the bits.
 
 import base64
 import difflib
+import heapq
 import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
@@ -129,30 +130,32 @@ def known(text: object, shapes: Iterable[Shape] = Shape, *, name: str) -> tuple[
     )
 
 
-# The cost of difflib grows with the product of both lengths, and with the number of candidates.
+# The cost of difflib grows with the product of both lengths. Its quick ratio is an upper bound of the true one and
+# cheaper, so only the best by that are looked at closely.
 _NEAR_CHARACTERS = 64
-_NEAR_CANDIDATES = 1000
+_NEAR_CANDIDATES = 500
+_NEAR_CLOSELY = 16
 _NEAR_CUTOFF = 0.6
 
 
 def near(name: object, candidates: Iterable[str], n: int = 3) -> list[str]:
     """Up to `n` of the candidates that `name` may have been meant for, nearest first. Never raises.
 
-    Looks at the first 1,000 candidates, and at their first 64 characters.
+    Looks at the first 500 candidates, and at their first 64 characters.
     """
     if not isinstance(name, str) or n < 1:
         return []
-    wanted = name[:_NEAR_CHARACTERS].strip().lower()
-    matcher = difflib.SequenceMatcher(None, "", wanted, autojunk=False)
-    found: list[tuple[float, str]] = []
-    for candidate in islice(candidates, _NEAR_CANDIDATES):
+    matcher = difflib.SequenceMatcher(None, "", name[:_NEAR_CHARACTERS].strip().lower(), autojunk=False)
+    rough: list[tuple[float, str]] = []
+    for candidate in set(islice(candidates, _NEAR_CANDIDATES)):
         matcher.set_seq1(candidate[:_NEAR_CHARACTERS].lower())
-        # The two quick ratios are upper bounds of the third.
-        if matcher.real_quick_ratio() >= _NEAR_CUTOFF and matcher.quick_ratio() >= _NEAR_CUTOFF:
-            ratio = matcher.ratio()
-            if ratio >= _NEAR_CUTOFF:
-                found.append((-ratio, candidate))
-    return [candidate for _, candidate in sorted(set(found))[:n]]
+        if matcher.real_quick_ratio() >= _NEAR_CUTOFF and (ratio := matcher.quick_ratio()) >= _NEAR_CUTOFF:
+            rough.append((-ratio, candidate))
+    found: list[tuple[float, str]] = []
+    for _, candidate in heapq.nsmallest(_NEAR_CLOSELY, rough):
+        matcher.set_seq1(candidate[:_NEAR_CHARACTERS].lower())
+        found.append((-matcher.ratio(), candidate))
+    return [candidate for ratio, candidate in sorted(found)[:n] if -ratio >= _NEAR_CUTOFF]
 
 
 def _prefixed(text: object, kinds: Sequence[str], *, default: str | None, name: str) -> str:

@@ -1,8 +1,8 @@
 """Strict JSON: what two parsers could read differently is refused, with the path to it.
 
-This is C-60. Refused are duplicate keys, numbers that are not finite, integers beyond ±(2^53 - 1), lone surrogates, invalid
-UTF-8, and nesting over 32 levels. What is accepted has one canonical form (RFC 8785), and reading that form gives
-the same value again. Every function is linear in its input and stays far from the recursion limit.
+This is C-60. Refused are duplicate keys, numbers that are not finite, integers beyond ±(2^53 - 1), lone
+surrogates, invalid UTF-8, and nesting over 32 levels. What is accepted has one canonical form (RFC 8785), and reading
+that form gives the same value again. Every function is linear in its input and stays far from the recursion limit.
 
 Reading has two halves. The standard decoder reads the text, and its hooks leave a mark where it would otherwise
 forget something. Then one walk over the value asks whether anything is wrong; only if so, a second one finds the
@@ -43,7 +43,7 @@ def parse(raw: bytes | str, *, root: str = "") -> object:
     Refuses payload_not_canonical (facts: path, rule), and invalid_argument for what is not JSON (facts: position).
     """
     text, broken = _decoded(raw)
-    text, excess = _without_excess(text)
+    text, excess = _without_excess(text, DEEPEST)
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -82,7 +82,8 @@ def parse_within(raw: bytes, path: tuple[str, ...]) -> tuple[object, Refused | N
     for an envelope that is not JSON or not UTF-8, has a duplicate key, or holds what could not be written again.
     """
     text, broken = _decoded(raw)
-    value = _DECODER.decode(_without_excess(text)[0])
+    # The part begins as many levels down, and may have all of its own.
+    value = _DECODER.decode(_without_excess(text, DEEPEST + len(path))[0])
     *above, last = path
     holder: object = value
     for key in above:
@@ -147,10 +148,10 @@ def _decoded(raw: bytes | str) -> tuple[str, int]:
         return raw.decode(errors="surrogateescape"), error.start
 
 
-def _without_excess(text: str) -> tuple[str, int]:
-    """The text with `[]` for each value nested too deep, and where the first of them begins, or -1.
+def _without_excess(text: str, deepest: int) -> tuple[str, int]:
+    """The text with `[]` for each value below the level `deepest`, and where the first of them begins, or -1.
 
-    What remains is one level too deep there, so that the walk finds the fault and its path.
+    What remains is one level too deep there, so that a walk that allows `deepest` finds the fault and its path.
     """
     if text.count("[") + text.count("{") <= _FEW_BRACKETS:
         return text, -1
@@ -160,16 +161,16 @@ def _without_excess(text: str) -> tuple[str, int]:
     for run in _RUNS.finditer(text):
         if text[run.start()] in "[{":
             level += run.end() - run.start()
-            if level > DEEPEST and not cut:
+            if level > deepest and not cut:
                 cut = True
-                begins = run.end() - (level - DEEPEST)
+                begins = run.end() - (level - deepest)
                 kept += (text[kept_to:begins], "[]")
                 first = begins if first < 0 else first
         elif text[run.start()] in "]}":
             level -= run.end() - run.start()
-            if level <= DEEPEST and cut:
+            if level <= deepest and cut:
                 cut = False
-                kept_to = run.end() - (DEEPEST - level)
+                kept_to = run.end() - (deepest - level)
     if not cut:
         kept.append(text[kept_to:])
     return "".join(kept), first

@@ -13,6 +13,7 @@ the text of the file `<secrets>/<user>`; without either, the URI's own user (or 
 `durability` warns of that.
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,9 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import hiredis
+import redis
 from redis.asyncio import BlockingConnectionPool, Connection, Redis, SSLConnection, UnixDomainSocketConnection
+from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.maint_notifications import MaintNotificationsConfig
@@ -37,28 +40,50 @@ TIMEOUT = 5.0  # seconds: to connect, to write, for a reply, for a free connecti
 TLS_OPTIONS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 
 
-class _Packed:
-    """Packs arguments in C: redis-py's own loop takes a third of a commit's client time."""
+class _Lean(AbstractConnection):
+    """Packs in C and writes without a task: redis-py's own ways take half of a call's client time."""
 
     def pack_command(self, *args: EncodableT) -> list[bytes]:
         """One command; its name may hold blanks, as in `CONFIG GET`."""
         name = args[0].split() if isinstance(args[0], str) else [args[0]]
         return [hiredis.pack_command((*name, *args[1:]))]
 
+    _writer: asyncio.StreamWriter
+
+    async def send_packed_command(self, command: bytes | str | Iterable[bytes], check_health: bool = True) -> None:
+        """Write without a task of its own for the time-out, as the library makes one."""
+        if isinstance(command, str | bytes):
+            command = [command.encode() if isinstance(command, str) else command]
+        if not self.is_connected:
+            await self.connect_check_health(check_health=check_health)
+        try:
+            async with asyncio.timeout(self.socket_timeout):
+                self._writer.writelines(command)
+                await self._writer.drain()
+        except TimeoutError:
+            await self.disconnect(nowait=True)
+            raise redis.TimeoutError("the store takes nothing in") from None
+        except OSError as lost:
+            await self.disconnect(nowait=True)
+            raise redis.ConnectionError(f"the connection to the store was lost: {lost}") from None
+        except BaseException:
+            await self.disconnect(nowait=True)  # what was sent in part must not be read as the start of another command
+            raise
+
     def pack_commands(self, commands: Iterable[Iterable[EncodableT]]) -> list[bytes]:
         """A pipeline as one piece."""
         return [b"".join(self.pack_command(*command)[0] for command in commands)]
 
 
-class _Unix(_Packed, UnixDomainSocketConnection):
+class _Unix(_Lean, UnixDomainSocketConnection):
     pass
 
 
-class _Tcp(_Packed, Connection):
+class _Tcp(_Lean, Connection):
     pass
 
 
-class _Tls(_Packed, SSLConnection):
+class _Tls(_Lean, SSLConnection):
     pass
 
 

@@ -1,5 +1,6 @@
 """The one way that anything changes: a plan, committed whole by commit.lua or not at all."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +8,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+import redis
 from redis.asyncio import Redis
 
 from ..domain.commit import Commit
 from ..ledger.chain import Line
 from .documents import changed, dump
+from .exchange import exchange
 from .keys import Keys
 from .reads import Seen
 
@@ -98,12 +101,17 @@ def spell(
 class Committer:
     """commit.lua as a function."""
 
-    def __init__(self, client: Redis) -> None:
-        self._script = client.register_script(SCRIPT)
+    def __init__(self, client: Redis, script: str = SCRIPT) -> None:
+        self._client, self._script = client, script
+        self._sha = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
 
     async def __call__(
         self, keys: Keys, commit: Commit, *, seen: Mapping[str, Seen], lines: list[Line], action: Action
     ) -> Outcome:
         names, argv = spell(keys, commit, seen=seen, lines=lines, action=action)
-        what, *rest = [x.decode() for x in await self._script(keys=names, args=argv)]
-        return Outcome(What(what), rest)
+        tail = (len(names), *names, *argv)
+        try:
+            ((what, *rest),) = await exchange(self._client, [("EVALSHA", self._sha, *tail)])
+        except redis.exceptions.NoScriptError:  # the server was started anew; the script did not run
+            ((what, *rest),) = await exchange(self._client, [("EVAL", self._script, *tail)])
+        return Outcome(What(what.decode()), [x.decode() for x in rest])

@@ -9,6 +9,7 @@ from redis.asyncio import Redis
 
 from .client import Target, open_client
 from .commit import Committer
+from .exchange import exchange
 from .feed import Feed
 from .globals import Globals
 from .keys import Keys
@@ -31,16 +32,12 @@ class Store:
         self, keys: Keys, reads: Sequence[Read[Any]], *, first: Sequence[Command] = (), pure: bool
     ) -> tuple[list[Any], list[Any], dict[str, Seen]]:
         """One round trip: replies to `first`, values of `reads`, and what was seen. Pure reads go as lm-read."""
-        pipe = (self.reader if pure else self.writer).pipeline(transaction=False)
-        for command in first:
-            pipe.execute_command(*command)
-        counts = []
+        commands, counts = list(first), []
         for read in reads:
-            commands = read.commands(keys)
-            counts.append(len(commands))
-            for command in commands:
-                pipe.execute_command(*command)
-        got = await pipe.execute() if first or counts else []
+            spelled = read.commands(keys)
+            counts.append(len(spelled))
+            commands += spelled
+        got = await exchange(self.reader if pure else self.writer, commands) if commands else []
         at, values, seen = len(first), [], {}
         for read, n in zip(reads, counts, strict=True):
             value, saw = read.parse(keys, got[at : at + n])

@@ -18,8 +18,8 @@ EVENT_ID = re.compile(r"[0-9]{1,16}-[0-9]{1,12}")
 async def events(store: Store, badge: Badge, *, after: str = "") -> AsyncGenerator[list[Result], None]:
     """Batches of events since `after` (an event's id; '' for from now on); an empty batch each quiet second.
 
-    An event: `id`, `refs` (`kind:id` of what changed), `entries` as readers see them. First comes `{"open": True}`, with
-    the id to resume from before anything has happened; then `{"gone": True}` when some events after `after` are no
+    An event: `id`, `refs` (`kind:id` of what changed), `entries` as readers see them. First comes `{"open": True}`,
+    with the id to resume from before anything has happened; then `{"gone": True}` when some events after `after` are no
     longer there: read anew. Raises the Refused that ends the caller's rights.
     """
     start = await perform(store, badge, _EVENTS, {"after": after})

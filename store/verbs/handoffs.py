@@ -166,7 +166,9 @@ async def _unknown(call: Call, names: Sequence[str]) -> Refused:
         members = await call.look_each(Doc(Member, id) for id in ids if id.startswith("human:"))
         present = {m.id for m in members if m and m.role}
         here = [id for id in ids if id.startswith("agent:") or id in present]
-    close = list(dict.fromkeys(c for name in names for c in near(name, here)))
+    # Compared without their prefixes, which would make any two of a kind alike.
+    spelled = {name.partition(":")[2]: name for name in here}
+    close = [spelled[id] for id in near(names[0].partition(":")[2], spelled)]
     hint = f"Did you mean {', '.join(close)}?" if close else f"Here are {', '.join(here[:8]) or 'none'}."
     is_not = "Nobody has" if names[0].startswith("role:") else "There is no"
     return Refused(
@@ -182,7 +184,7 @@ async def _found(call: Call, id: str, *, name: str) -> tuple[Item, Logged | None
     item = await call.read(Doc(Item, id))
     if item is None:
         raise Refused("not_found", f"There is no item {quoted(id)} in {call.caller.space}. Nothing changed.")
-    return item, (await call.recall([item.ended])).get(item.ended)
+    return item, (await call.recall([item.sent, item.ended])).get(item.ended)
 
 
 async def _withdraw(call: Call, id: str) -> Commit:
@@ -204,7 +206,7 @@ async def _requeue(call: Call, id: str, *, deadline: Length) -> Commit:
     fresh = _new(call, old.to, place=old.where, deadline=deadline, default=old.deadline - old.made)
     new = replace(fresh, requeued_from=id)
     closed = rules.requeue(old, by=call.me, new=new.id, now=call.now, ended=ended)
-    said = (await call.recall([old.sent])).get(old.sent)
+    said = call.records.get(old.sent)
     if said is None or said.entry is None:
         raise Refused("not_found", f"The text of {id} was redacted or is missing. Nothing was written.")
     await _recipient(call, old.to)

@@ -34,7 +34,8 @@ async def inbox(call: Call, *, trail: str = "") -> Result:
     )
     rest = await call.look(Range("due", "", READ_LIMIT, low=now))
     strict = await four_eyes(call)
-    waiting, others = [], []
+    waiting: list[Ask] = []
+    others: list[Ask] = []
     for ask in await _asks(call, [*mine, rest], order=lambda a: (a.deadline, a.id)):
         if ask.state == "pending":
             (waiting if _eligible(call, ask, strict=strict) else others).append(ask)

@@ -1,5 +1,6 @@
 """Pure readers: view, follow, connection."""
 
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -103,11 +104,11 @@ async def _item(call: Call, id: str) -> Result:
     if item is None:
         raise await missing(call, id)
     history = await entries(call, lines)
-    said = (await call.recall([item.sent])).get(item.sent)
+    said = await call.recall([item.sent, item.ended])
     return {
         "what": id,
-        **standing(item, mark, call.now),
-        "summary": said.summary if said else "[redacted]",
+        **standing(item, mark, call.now, me=call.me, ended=said.get(item.ended)),
+        "summary": said[item.sent].summary if item.sent in said else "[redacted]",
         "history": [e.shown() for e in history],
     }
 
@@ -229,6 +230,12 @@ def _followed(what: str, state: Result, *, shown: list[Any], news: list[Logged],
     return {"what": what, **state, "changes": shown, **({"cursor": cursor} if cursor else {}), **pending}
 
 
+@cache
+def release() -> str:
+    """The version of LogMem that runs; looked up once, since that reads a file."""
+    return version("logmem")
+
+
 async def connection(call: Call) -> Result:
     """Who you are here, by which credential and until when; which space and why; what you may do."""
     await call.admit()
@@ -242,7 +249,7 @@ async def connection(call: Call) -> Result:
         "why": caller.why,
         "may": list(call.may),
         "policies": [rule.name for rule in RULES],
-        "version": version("logmem"),
+        "version": release(),
         "clock": iso(call.now),
         "promise": promise.text if promise else "not read yet",
     }

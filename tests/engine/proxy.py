@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass
 class Proxy:
-    """Hands bytes to the engine and back; with `lose`, requests arrive and their replies do not."""
+    """Hands bytes to the engine and back; with `lose`, the next request arrives and its reply does not."""
 
     socket: Path
     port: int = 0
@@ -37,9 +37,10 @@ class Proxy:
             self.tasks.discard(task)
 
     async def hand_back(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Replies, until one is to be lost: then the connection breaks instead."""
+        """Replies, until one is to be lost: then the connection breaks instead, once."""
         while (reply := await reader.read(65536)) and not self.lose:
             writer.write(reply)
+        self.lose = False
         writer.close()
 
 

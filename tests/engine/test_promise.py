@@ -87,10 +87,10 @@ async def test_eviction_is_refused_where_settings_are_hidden(tmp_path: Path) -> 
         await of_plain(tmp_path, ["--maxmemory-policy", "allkeys-lru", "--rename-command", "CONFIG", ""])
 
 
-async def test_a_cluster_is_refused(tmp_path: Path) -> None:
+def test_a_cluster_is_refused() -> None:
     """A server in cluster mode is refused until LogMem can use one."""
     with pytest.raises(StoreProblem, match="is a cluster"):
-        await of_plain(tmp_path, ["--cluster-enabled", "yes", "--port", "0", "--cluster-port", "17999"])
+        promise({"redis_version": "7.2.4", "cluster_enabled": "1"}, {}, user="lm-api")
 
 
 async def test_redis_names_itself(tmp_path: Path) -> None:

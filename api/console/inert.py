@@ -1,0 +1,89 @@
+"""What pages show of text and times: every text as something to read, never as something that acts.
+
+Text of agents goes through `said`, `lines` or `tree`: quoted, with control, bidi and zero-width characters as visible
+escapes (store.domain.text), so that two texts that differ never look the same. The templates escape markup.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from store.domain.moments import SECOND, age, moment, span
+from store.domain.text import one_line
+from store.verbs.canonical import canonical
+
+PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
+ESCAPED = 10  # characters that one becomes at most
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A JSON value as a page shows it: its key or number, then a word, the lines of a text, or what it holds."""
+
+    label: str
+    kind: str  # word, text, list or object
+    lines: Sequence[str] = ()
+    items: "Sequence[Node]" = ()
+
+
+def said(text: str) -> str:
+    """A text in quotes, on one line, whole."""
+    return one_line(text, ESCAPED * len(text))
+
+
+def bare(text: str) -> str:
+    """A sentence of our own, which may hold names from elsewhere: quotes and backslashes stay as they are."""
+    return "".join(part if part in ('"', "\\") else said(part)[1:-1] for part in re.split(r'(["\\])', text))
+
+
+def lines(text: str) -> list[str]:
+    r"""A text in quotes, a piece for each of its lines; where one ends, `\n` is shown. Joined they are `said(text)`."""
+    pieces = [said(piece)[1:-1] for piece in text.split("\n")]
+    pieces = [*(f"{piece}\\n" for piece in pieces[:-1]), pieces[-1]]
+    return [f'{"" if n else chr(34)}{piece}{chr(34) if n == len(pieces) - 1 else ""}' for n, piece in enumerate(pieces)]
+
+
+def tree(value: Any, label: str = "") -> Node:
+    """A JSON value, injectively: texts in quotes, numbers in their canonical form, keys in quotes unless plain words."""
+    match value:
+        case str():
+            return Node(label, "text", lines(value))
+        case dict() if value:
+            return Node(label, "object", items=[tree(inner, _key(key)) for key, inner in value.items()])
+        case list() if value:
+            return Node(label, "list", items=[tree(inner, str(n)) for n, inner in enumerate(value, 1)])
+    return Node(label, "word", [canonical(value).decode()])
+
+
+def _key(key: str) -> str:
+    return key if PLAIN_KEY.fullmatch(key) else said(key)
+
+
+def ms(iso: str) -> int:
+    """Ms since 1970 of a time in a result."""
+    return moment(iso, now=0)
+
+
+def utc(iso: str) -> str:
+    """`30 Nov 2026, 10:48 UTC`."""
+    at = datetime.fromtimestamp(ms(iso) / SECOND, UTC)
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"
+
+
+def ago(iso: str, now: str) -> str:
+    """`3 min ago`."""
+    return age(ms(now) - ms(iso)).replace("now", "just now")
+
+
+def left(iso: str, now: str) -> str:
+    """`23 h left`, or `over`."""
+    rest = ms(iso) - ms(now)
+    return f"{age(max(rest, 5 * SECOND)).removesuffix(' ago')} left" if rest > 0 else "over"
+
+
+def held(seconds: int) -> str:
+    """How long an approval holds: `24 h`."""
+    return span(seconds * SECOND)

@@ -1,0 +1,244 @@
+"""MCP from the catalogue: the tools of a credential's profile, listed and called for whoever a request comes from.
+
+Nothing is kept between requests. A refusal is a result that says so; only a request that proves nobody is answered by
+HTTP. `space` is accepted with every tool and compared; it is listed with none, since a key opens one space.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from inspect import getdoc
+from typing import Any
+
+import structlog
+from mcp.server.caching import CacheHint
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp_types import CallToolRequestParams, PaginatedRequestParams
+from starlette.requests import ClientDisconnect, Request
+from starlette.routing import Route
+
+from store.domain.errors import Refused
+from store.domain.ids import near
+from store.engine.store import Store
+from store.verbs.arguments import schema, title
+from store.verbs.call import Result, Row
+from store.verbs.catalog import FLEET, ROWS, tools
+from store.verbs.clients import Clients
+from store.verbs.credentials import PROFILES
+from store.verbs.identity import Badge
+from store.verbs.perform import perform
+from store.verbs.render import text
+
+from .access import fault, trace
+from .auth import key_badge
+from .hosts import Hosts
+from .mcp_wire import Wire
+
+ACTION_ID = "logmem/action_id"  # in a call's _meta
+PATHS = ("/mcp", "/mcp/", "/k/{key}/mcp", "/k/{key}/mcp/")
+LIST_LIFE = 60_000  # ms that a client may keep the list of tools and the instructions
+PROFILES_KNOWN = 10_000  # credentials whose profile is remembered; it never changes
+
+# Sentences of the instructions after the first: each with the tool that it takes.
+GUIDE = (
+    ("start", "Call logmem_start first: it opens your shift and tells you all that waits for you."),
+    ("note", "Write a logmem_note as you go, so that others can follow and the next shift can go on."),
+    (
+        "redeem",
+        "Before anything that cannot be undone (money, publishing, deleting, deploys, mail), call logmem_ask, wait "
+        "with logmem_follow, and act only on what logmem_redeem returns.",
+    ),
+    ("handoff", "When you cannot go on, hand the work over with logmem_handoff instead of stopping."),
+    ("recap", "At the end call logmem_recap: what you did and what comes next."),
+)
+
+Context = ServerRequestContext[Any, Request]
+log = structlog.get_logger(__name__)
+
+
+class Mcp:
+    """The MCP endpoint over one store: `routes` for the application, `wire.run()` for its lifespan."""
+
+    def __init__(self, store: Store, *, hosts: Hosts) -> None:
+        self.store = store
+        self.clients = Clients(store)
+        self._profiles: dict[str, str] = {}
+        private = CacheHint(ttl_ms=LIST_LIFE, scope="private")
+        server: Server[Any] = Server(
+            "logmem", version=version("logmem"), cache_hints={"tools/list": private, "server/discover": private}
+        )
+        server.add_request_handler("tools/list", PaginatedRequestParams, self._list)
+        server.add_request_handler("tools/call", CallToolRequestParams, self._call)
+        server.middleware.append(self._introduce)
+        # No handler sends anything but its result, so that a progress token changes nothing.
+        self.wire = Wire(server, hosts=hosts, admit=self._admit, may_stream=lambda _: False)
+
+    def routes(self) -> list[Route]:
+        """Where it is reached: with a bearer, and by minted URL."""
+        return [Route(path, self.wire) for path in PATHS]
+
+    async def _admit(self, request: Request, whole: bool) -> None:
+        badge = _badge(request)
+        if whole:
+            await self._enter(badge)
+
+    async def _enter(self, badge: Badge) -> Result:
+        """Who calls, proven. Refuses what `perform` refuses."""
+        entered = await perform(self.store, badge, ROWS["connection"], {})
+        if len(self._profiles) >= PROFILES_KNOWN:
+            self._profiles.clear()
+        self._profiles[badge.id] = entered.get("profile") or FLEET
+        return entered
+
+    async def _listed(self, request: Request, badge: Badge) -> Mapping[str, Row]:
+        """The caller's tools by name."""
+        if badge.id not in self._profiles:
+            await self._enter(badge)
+        return _tools(self._profiles[badge.id], request.query_params.get("profile", ""))
+
+    async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Add to the answer of either era's first request what this caller should know."""
+        result = await call_next(ctx)
+        if ctx.method not in ("initialize", "server/discover") or not isinstance(result, dict):
+            return result
+        badge = _badge(ctx.request, client=_declared(ctx))
+        entered = await self._enter(badge)
+        if ctx.method == "initialize":
+            await self.clients.connected(badge.id, badge.client)
+        listed = await self._listed(_request(ctx), badge)
+        return {**result, "instructions": instructions(entered["caller"], entered["space"], listed)}
+
+    async def _list(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+        badge = _badge(ctx.request)
+        await self._enter(badge)
+        return {"tools": [_tool(row) for row in (await self._listed(_request(ctx), badge)).values()]}
+
+    async def _call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
+        try:
+            row, result = await self._perform(ctx, params.name)
+            said = text(row, result)
+        except Refused as no:
+            if no.code == "unauthenticated":
+                raise
+            return _refusal(no)
+        except ClientDisconnect:
+            raise
+        except Exception as wrong:  # noqa: BLE001 - logged whole; what the caller is told says nothing of it
+            log.error("tool_failed", tool=params.name[:80], trace=trace(wrong))
+            return _refusal(fault())
+        return {"content": [{"type": "text", "text": said}], "structuredContent": result}
+
+    async def _perform(self, ctx: Context, name: str) -> tuple[Row, Result]:
+        request = _request(ctx)
+        given, wrong = dict(request.state.arguments), request.state.fault
+        space, action_id = given.pop("space", ""), (ctx.params or {}).get("_meta", {}).get(ACTION_ID, "")
+        for what, said in (("space", space), (f'_meta["{ACTION_ID}"]', action_id)):
+            if not isinstance(said, str):
+                wrong = wrong or Refused("invalid_argument", f"{what} must be a text. Nothing was written.")
+        badge = _badge(request, client=_declared(ctx), space=space if isinstance(space, str) else "")
+        if ctx.session.client_params is None:
+            badge = replace(badge, client=await self.clients.name(badge.id) or badge.client)
+        listed = await self._listed(request, badge)
+        if name not in listed:
+            await self._enter(badge)
+            raise _no_tool(name, listed)
+        row = listed[name]
+        work = perform(self.store, badge, row, given, action_id=action_id if not wrong else "", fault=wrong)
+        return row, await (_while_connected(request, work) if row.around else work)
+
+
+def _request(ctx: Context) -> Request:
+    if ctx.request is None:
+        raise TypeError("MCP is served over HTTP only")
+    return ctx.request
+
+
+def _badge(request: Request | None, *, client: str = "", space: str = "") -> Badge:
+    """The badge of a key. Refuses unauthenticated, also for a person's session: people have the console."""
+    if request is None:
+        raise TypeError("MCP is served over HTTP only")
+    badge = key_badge(request, key=request.path_params.get("key", ""), client=client, space=space)
+    if badge.kind != "key":
+        raise Refused("unauthenticated", "This takes a key, not a session. An owner can mint one.")
+    return badge
+
+
+def _declared(ctx: Context) -> str:
+    """What the program calls itself in this request, or ''."""
+    if ctx.session.client_params:
+        return ctx.session.client_params.client_info.name
+    match ctx.params:
+        case {"clientInfo": {"name": str(name)}}:
+            return name
+    return ""
+
+
+@cache
+def _tools(profile: str, narrowed: str) -> Mapping[str, Row]:
+    """The tools of a profile, or those of another that are among them. Refuses invalid_argument."""
+    if narrowed and narrowed not in PROFILES:
+        raise Refused("invalid_argument", f"profile is one of {', '.join(PROFILES)}. Nothing was done.")
+    return {title(row): row for row in tools(profile) if not narrowed or narrowed in row.profiles}
+
+
+@cache
+def _tool(row: Row) -> dict[str, Any]:
+    hint = {"readOnlyHint": True} if row.effect == "read" else {"destructiveHint": False}
+    return {"name": title(row), "description": description(row), "inputSchema": schema(row), "annotations": hint}
+
+
+def description(row: Row) -> str:
+    """What agents are told of a tool, on one line."""
+    return " ".join((getdoc(row.run) or "").split())
+
+
+def instructions(caller: str, space: str, listed: Mapping[str, Row]) -> str:
+    """Who and where the caller is, and how to work here with the tools that it has."""
+    verbs = {row.verb for row in listed.values()}
+    return " ".join((f"You are {caller} in space {space}.", *(said for verb, said in GUIDE if verb in verbs)))
+
+
+def _refusal(no: Refused) -> dict[str, Any]:
+    said = {"ok": False, "error": no.body}
+    return {"content": [{"type": "text", "text": str(no)}], "structuredContent": said, "isError": True}
+
+
+PEOPLES = {
+    "decide": "{name} is no tool: only people decide, in the console or on Telegram. Nothing changed. "
+    "Wait for them: logmem_follow {{what: <trail>}}",
+    "manage": "{name} is no tool: it is for owners, in the console or by the command logmem. Nothing changed.",
+}
+
+
+def _no_tool(name: str, listed: Mapping[str, Row]) -> Refused:
+    """The refusal for a tool that is not listed to the caller."""
+    shown = f'"{name[:80]}"' if name.isprintable() else "That"
+    row = ROWS.get(name.removeprefix("logmem_"))
+    if row and row.effect in PEOPLES:
+        return Refused("not_found", PEOPLES[row.effect].format(name=shown))
+    close = near(name, listed)
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"You have {', '.join(listed)}."
+    return Refused("not_found", f"{shown} is no tool of yours. Nothing was done. {hint}", near=close)
+
+
+async def _while_connected(request: Request, work: Awaitable[Result]) -> Result:
+    """Wait for work that may take long; it ends when the client goes. Raises ClientDisconnect."""
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    tasks = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if not tasks[0].done():
+            raise ClientDisconnect
+        return tasks[0].result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

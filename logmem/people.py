@@ -1,0 +1,110 @@
+"""`space` and `human`: worlds, and the people in them."""
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from . import show
+from .options import Json, Space
+
+humans = typer.Typer(no_args_is_help=True, help="The people of a space: add, link, list, remove.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The person's id, such as ana.")]
+
+
+def space(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The new space. Without it: list them.")] = None,
+    simulated: Annotated[bool, typer.Option("--simulated", help="With a clock that tests and demos can move.")] = False,
+    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of its days, such as Europe/Berlin.")] = None,
+    json: Json = False,
+) -> None:
+    """Make a space, or list the spaces there are."""
+    from .operate import Operator, operate
+
+    async def work(operator: Operator) -> dict[str, Any]:
+        if name is None:
+            return {"spaces": await operator.store.shared.spaces()}
+        return await operator.do("space", simulated=simulated, zone=zone)
+
+    result = operate(work, space=name)
+    if json:
+        show.as_json(result)
+    elif name is None:
+        show.rows([{"space": each} for each in result["spaces"]], ["space"], none="There is no space yet.")
+    else:
+        show.line(f"The space {result['made']} is there{' (simulated)' if simulated else ''}.")
+
+
+@humans.command("add")
+def add(
+    name: Name,
+    role: Annotated[Literal["owner", "approver", "member"], typer.Option(help="What the person may do.")] = "approver",
+    space: Space = None,
+    json: Json = False,
+) -> None:
+    """Add a person or change their role, and print a link by which they sign in."""
+    from .operate import Operator, operate
+
+    async def work(operator: Operator) -> dict[str, Any]:
+        added = await operator.do("human", name=name, role=role)
+        return {**added, **await _link(operator, name)}
+
+    _print_link(operate(work, space=space), json=json)
+
+
+@humans.command("link")
+def link(name: Name, space: Space = None, json: Json = False) -> None:
+    """Print a new link by which a person signs in."""
+    from .operate import Operator, operate
+
+    async def work(operator: Operator) -> dict[str, Any]:
+        return await _link(operator, name)
+
+    _print_link(operate(work, space=space), json=json)
+
+
+@humans.command("list")
+def listed(space: Space = None, json: Json = False) -> None:
+    """List the people of a space and their roles."""
+    from .operate import Operator, operate
+
+    async def work(operator: Operator) -> dict[str, Any]:
+        return await operator.do("people")
+
+    result = operate(work, space=space)
+    if json:
+        show.as_json({name: result[name] for name in ("space", "people", "total")})
+        return
+    none = f"Nobody is in {result['space']} yet. Add somebody: logmem human add NAME --space {result['space']}"
+    show.rows(result["people"], ["person", "role", "since", "signed_in"], none=none)
+
+
+@humans.command("remove")
+def remove(name: Name, space: Space = None, json: Json = False) -> None:
+    """Take a person's role away; what they decided and wrote stays."""
+    from .operate import Operator, operate
+
+    async def work(operator: Operator) -> dict[str, Any]:
+        return await operator.do("human", name=name, role="none")
+
+    result = operate(work, space=space)
+    if json:
+        show.as_json({"name": result["person"].partition(":")[2], "space": result["space"], "role": ""})
+    else:
+        show.line(f"{result['person']} has no role in {result['space']} any more.")
+
+
+async def _link(operator: Any, name: str) -> dict[str, Any]:
+    made = await operator.do("link", name=name)
+    return {**made, "login_url": operator.address(made["link_path"])}
+
+
+def _print_link(result: dict[str, Any], *, json: bool) -> None:
+    name = result["person"].partition(":")[2]
+    if json:
+        role = {"role": result["role"]} if "role" in result else {}
+        show.as_json({"name": name, **role, **{k: result[k] for k in ("space", "login_url", "expires_at")}})
+        return
+    if "role" in result:
+        show.line(f"{result['person']} is {result['role']} of {result['space']}.")
+    show.line(f"Sign in within 10 minutes, once: {result['login_url']}")

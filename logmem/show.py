@@ -1,0 +1,81 @@
+"""How results look: for eyes on a terminal, or as one line of JSON. What agents wrote is shown as text, never as markup."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from store.domain.text import one_line
+
+LONGEST = 5000  # characters of one value
+QUIET = ("ok", "space", "caller")  # in every result, so not shown for eyes
+
+
+def as_json(value: Any) -> None:
+    """One line of JSON in ASCII, so that no terminal and no encoding can change what it says."""
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    """One line to stderr, for whoever runs the command."""
+    sys.stderr.write(text.rstrip() + "\n")
+    sys.stderr.flush()
+
+
+def rows(found: Sequence[Mapping[str, Any]], columns: Sequence[str], *, none: str) -> None:
+    """A table of these columns, or the sentence `none`."""
+    if not found:
+        line(none)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in found:
+        table.add_row(*(Text(_shown(row.get(column, ""))) for column in columns))
+    _console().print(table)
+
+
+def facts(result: Mapping[str, Any]) -> None:
+    """A result as lines of `name: value`; what is nested is indented below its name."""
+    for name, value in result.items():
+        if name not in QUIET:
+            _fact(_console(), name, value, indent="")
+
+
+def line(text: str, *, style: str = "") -> None:
+    """One line to stdout; it is not broken, so that an address can be copied."""
+    _console().print(Text(text, style=style), soft_wrap=True)
+
+
+def _fact(console: Console, name: str, value: Any, *, indent: str) -> None:
+    head = (f"{indent}{_shown(name)}: ", "bold")
+    nested = isinstance(value, Mapping | list | tuple) and value
+    console.print(Text.assemble(head, "" if nested else _shown(value)), soft_wrap=True)
+    if nested:
+        pairs = value.items() if isinstance(value, Mapping) else enumerate(value, 1)
+        for inner, each in pairs:
+            _fact(console, str(inner), each, indent=indent + "  ")
+
+
+def _shown(value: Any) -> str:
+    """A value as one inert line: a text in quotes only where something in it had to be escaped."""
+    match value:
+        case str():
+            quoted = one_line(value, LONGEST)
+            return value if quoted == f'"{value}"' else quoted
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return ", ".join(map(_shown, value))
+    return str(value)
+
+
+def _console() -> Console:
+    return Console(markup=False, highlight=False, emoji=False)

@@ -1,0 +1,168 @@
+"""Results as text: short lines that are complete on their own, for clients that show the model nothing else.
+
+    text(row, result) -> str
+
+What somebody wrote stands in quotes on one line with its author, inert; a payload or text that was asked for stands
+there whole, as compact JSON. What a verb has no line of its own for is shown as `key: value`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..domain.text import one_line
+from .call import Result, Row
+
+__all__ = ["text"]
+
+WHOLE = 4000  # characters of a quoted text that stands for itself; escapes may double a summary's thousand
+LISTED = 300  # of one in a list
+PAYLOAD_LISTED = 200  # of a payload in a list
+
+# What the server says itself, in sentences; any other text with a blank in it was written by somebody.
+SAID = ("says", "age", "expires_in", "promise")
+AUTHORS = ("byline", "by", "from", "sender")
+# An id, a code, a time, a path, a digest: nothing in it can be read as a sentence.
+_PLAIN = re.compile(r"[A-Za-z0-9@/][A-Za-z0-9_.:/@+=-]{0,199}")
+_UNSEEN = re.compile(r"[^\x20-\x7e]")
+
+
+def text(row: Row, result: Result) -> str:
+    """The result of a verb in lines; the last says who called and in which space."""
+    rest = {key: value for key, value in result.items() if key not in ("ok", "space", "caller")}
+    lines = [*LINES.get(row.verb, _lines)(rest), f"— {result['caller']} in space {result['space']}"]
+    return "\n".join(lines)
+
+
+def _lines(rest: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each part, what to do next at the end."""
+    for key, value in rest.items():
+        if key != "next" or not _is_call(value):
+            yield from PARTS.get(key, _part)(key, value, _author(rest))
+    if _is_call(rest.get("next")):
+        yield f"-> {rest['next']['tool']} {_json(rest['next']['args'])}"
+
+
+def _state_first(*keys: str) -> Callable[[Mapping[str, Any]], Iterator[str]]:
+    """Lines that begin with `<id> is <status>`, the id under the first of `keys` that is there."""
+
+    def lines(rest: Mapping[str, Any]) -> Iterator[str]:
+        named = [key for key in keys if key in rest]
+        if not named or "status" not in rest:
+            yield from _lines(rest)
+            return
+        yield f"{rest[named[0]]} is {rest['status']}"
+        yield from _lines({k: v for k, v in rest.items() if k not in (*keys, "status")})
+
+    return lines
+
+
+def _part(key: str, value: Any, author: str) -> Iterator[str]:
+    """One part of a result: on one line, or with a line for each member of a list of objects."""
+    if _is_entry(value):
+        yield f"{key}: {_entry(value, limit=WHOLE, payload=0)}"
+    elif isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
+        yield f"{key}:"
+        yield from (f"- {_entry(v) if _is_entry(v) else _inline(v)}" for v in value)
+    else:
+        by = f" by {author}" if author and isinstance(value, str) and not _bare(key, value) else ""
+        yield f"{key}{by}: {_value(key, value, limit=WHOLE)}"
+
+
+def _whole(key: str, value: Any, author: str) -> Iterator[str]:
+    """What was asked for, as it is."""
+    yield f"{key}: {_json(value)}"
+
+
+def _asked(key: str, value: Any, author: str) -> Iterator[str]:
+    """Who was asked and how each can be reached."""
+    people = (f"{p['who']} ({', '.join(p['reach']) or 'not reachable now'})" for p in value)
+    yield f"{key}: {', '.join(people) or 'nobody'}"
+
+
+PARTS: Mapping[str, Callable[[str, Any, str], Iterator[str]]] = {"payload": _whole, "text": _whole, "asked": _asked}
+LINES: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
+    "ask": _state_first("trail"),
+    "redeem": _state_first("trail"),
+    "handoff": _state_first("trail", "item"),
+    "accept": _state_first("trail", "item"),
+    "follow": _state_first("trail", "what", "item"),
+    "view": _state_first("trail", "what", "item"),
+}
+
+
+def _entry(entry: Mapping[str, Any], *, limit: int = LISTED, payload: int = PAYLOAD_LISTED) -> str:
+    """One line of a Log; a payload longer than `payload` characters is named only (0: however long)."""
+    head = f"{entry['id']} {entry['at']} {entry['kind']}"
+    if "by" not in entry:
+        return f"{head} {entry['summary']}"
+    said = [f"{head} in {entry['where']} by {_author(entry)}: {one_line(entry['summary'], limit)}"]
+    shown = ("id", "ts", "at", "kind", "where", "by", "byline", "via", "client", "summary", "payload")
+    said += [f"{k}: {_value(k, v, limit=limit)}" for k, v in entry.items() if k not in shown]
+    if "payload" in entry:
+        whole = _json(entry["payload"])
+        fits = not payload or len(whole) <= payload
+        look = _json({"what": entry["id"]})
+        said.append(f"payload: {whole if fits else f'{len(whole)} characters, logmem_view {look}'}")
+    return "; ".join(said)
+
+
+def _inline(value: Mapping[str, Any]) -> str:
+    return "; ".join(f"{k}: {_value(k, v)}" for k, v in value.items() if v not in ("", [], None))
+
+
+def _value(key: str, value: Any, *, limit: int = LISTED) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case str():
+            return _flat(value) if _bare(key, value) else one_line(value, limit)
+        case dict() if _is_call(value):
+            return f"{value['tool']} {_json(value['args'])}"
+        case dict() if _is_entry(value):
+            return _entry(value)
+        case dict():
+            return f"({_inline(value)})"
+        case list():
+            return ", ".join(_value(key, v, limit=limit) for v in value) or "none"
+    return _json(value)
+
+
+def _author(holder: Mapping[str, Any]) -> str:
+    """Who wrote what stands in `holder`: `agent:grok (via cursor)`, or ''. A program's name is only what it says."""
+    name = next((holder[key] for key in AUTHORS[1:] if holder.get(key)), "")
+    if "client" in holder and holder["client"]:
+        return f"{name} (via {_value('', holder['client'], limit=40)})"
+    if not name or not isinstance(name, str):
+        return _value("", holder.get("byline", ""), limit=120) if holder.get("byline") else ""
+    return name
+
+
+def _bare(key: str, value: str) -> bool:
+    return key in SAID or bool(_PLAIN.fullmatch(value))
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, dict) and {"id", "at", "kind", "summary"} <= value.keys()
+
+
+def _is_call(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"tool", "args"}
+
+
+def _flat(said: str) -> str:
+    """A sentence of the server's on one line, whatever it quotes."""
+    return said if said.isprintable() else one_line(said, WHOLE)
+
+
+def _json(value: Any) -> str:
+    """Compact JSON in which everything can be seen; the same value to whoever reads it."""
+    return _UNSEEN.sub(_escaped, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    char = match[0]
+    inert = one_line(char, 10)[1:-1]
+    return char if inert == char else json.dumps(char)[1:-1]
+

@@ -1,0 +1,1 @@
+"""The scripts, each by itself, and that none of their lines could go."""

@@ -7,7 +7,6 @@
 
 import argparse
 import asyncio
-import gc
 import os
 import signal
 import socket
@@ -78,8 +77,6 @@ async def _serve(target: Target, settings: Settings, options: argparse.Namespace
         )
         if options.stop_with_stdin:
             _stop_with_stdin(server)
-        gc.collect()
-        gc.freeze()  # what is there now stays: no collection need look at it again
         await server.serve(sockets=[socket.socket(fileno=options.fd)])
 
 

@@ -52,9 +52,15 @@ def refused(no: Refused) -> JSONResponse:
 
 def failed(request: Request, fault: Exception) -> JSONResponse:
     """What went wrong here: the log has all of it, the caller learns only that it did."""
-    log.error("request_failed", method=request.method, route=_route(request), exc_info=fault)
+    record(request, fault)
     message = "Something went wrong on the server; its log says what. It is not known whether anything was written."
     return plain_error(500, "internal", message)
+
+
+def record(request: Request, fault: Exception) -> None:
+    """Log what went wrong, under the route's pattern: a path may hold a secret."""
+    route = getattr(request.scope.get("route"), "path", "?")
+    log.error("request_failed", method=request.method, route=route, exc_info=fault)
 
 
 def plain_error(status: int, code: str, message: str, **facts: Any) -> JSONResponse:
@@ -68,16 +74,6 @@ def http_error(request: Request, error: HTTPException) -> JSONResponse:
     if error.status_code == 404:
         return plain_error(404, "not_found", "There is nothing at this path.")
     if error.status_code == 405:
-        allow = (error.headers or {}).get("Allow", "")
-        return plain_error(
-            405,
-            "method_not_allowed",
-            f"{request.method} is not for this path.",
-            allow=allow.split(", ") if allow else [],
-        )
+        allow = (error.headers or {}).get("Allow", "").split(", ")
+        return plain_error(405, "method_not_allowed", f"{request.method} is not for this path.", allow=allow)
     return plain_error(error.status_code, "http", str(error.detail))
-
-
-def _route(request: Request) -> str:
-    """The route's pattern: a path may hold a secret, a pattern does not."""
-    return str(getattr(request.scope.get("route"), "path", "?"))

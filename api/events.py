@@ -12,7 +12,7 @@ from store.domain.errors import Refused
 from store.verbs import events
 from store.verbs.call import Result
 
-from .answers import HEADERS, failed, log, refused
+from .answers import HEADERS, failed, record, refused
 from .auth import any_badge
 
 PATH = "/api/events"
@@ -46,10 +46,12 @@ async def stream(request: Request) -> Response:
     except Exception as fault:  # noqa: BLE001 - whatever it is, the caller gets an answer without a trace
         return failed(request, fault)
     headers = {**HEADERS, "X-Accel-Buffering": "no"}
-    return StreamingResponse(_lines(first, batches), media_type="text/event-stream", headers=headers)
+    return StreamingResponse(_lines(request, first, batches), media_type="text/event-stream", headers=headers)
 
 
-async def _lines(first: list[Result], batches: AsyncGenerator[list[Result], None]) -> AsyncIterator[str]:
+async def _lines(
+    request: Request, first: list[Result], batches: AsyncGenerator[list[Result], None]
+) -> AsyncIterator[str]:
     """The stream's text. It ends with the caller's rights; `batches` looks at them again each second."""
     yield f"retry: {RETRY}\n\n"
     async with contextlib.aclosing(batches):
@@ -68,8 +70,8 @@ async def _lines(first: list[Result], batches: AsyncGenerator[list[Result], None
             except Refused as no:
                 yield f"event: end\ndata: {_json({'error': no.body})}\n\n"
                 return
-            except Exception:  # noqa: BLE001 - the answer has begun: all that is left is to end it
-                log.exception("stream_failed")
+            except Exception as fault:  # noqa: BLE001 - the answer has begun: all that is left is to end it
+                record(request, fault)
                 return
 
 

@@ -5,8 +5,7 @@ HTTP. `space` is accepted with every tool and compared; it is listed with none, 
 """
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -33,7 +32,6 @@ from store.verbs.identity import Badge
 from store.verbs.perform import perform
 from store.verbs.render import text
 
-from .access import fault, trace
 from .auth import key_badge
 from .hosts import Hosts
 from .mcp_wire import Wire
@@ -54,6 +52,13 @@ GUIDE = (
     ),
     ("handoff", "When you cannot go on, hand the work over with logmem_handoff instead of stopping."),
     ("recap", "At the end call logmem_recap: what you did and what comes next."),
+)
+
+COMPLETE = {"resultType": "complete"}  # of the 2026 era; the SDK leaves it out of the other's
+FAILED = Refused(
+    "unconfirmed",
+    "The server failed at this call; its log says why. It may or may not have been done: look before you retry.",
+    retry_after=5,
 )
 
 Context = ServerRequestContext[Any, Request]
@@ -115,7 +120,8 @@ class Mcp:
     async def _list(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
         badge = _badge(ctx.request)
         await self._enter(badge)
-        return {"tools": [_tool(row) for row in (await self._listed(_request(ctx), badge)).values()]}
+        listed = await self._listed(_request(ctx), badge)
+        return {**COMPLETE, "tools": [_tool(row) for row in listed.values()]}
 
     async def _call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
         try:
@@ -127,10 +133,10 @@ class Mcp:
             return _refusal(no)
         except ClientDisconnect:
             raise
-        except Exception as wrong:  # noqa: BLE001 - logged whole; what the caller is told says nothing of it
-            log.error("tool_failed", tool=params.name[:80], trace=trace(wrong))
-            return _refusal(fault())
-        return {"content": [{"type": "text", "text": said}], "structuredContent": result}
+        except Exception as wrong:
+            log.error("tool_failed", tool=params.name[:80], exc_info=wrong)
+            return _refusal(FAILED)
+        return {**COMPLETE, "content": [{"type": "text", "text": said}], "structuredContent": result}
 
     async def _perform(self, ctx: Context, name: str) -> tuple[Row, Result]:
         request = _request(ctx)
@@ -204,7 +210,7 @@ def instructions(caller: str, space: str, listed: Mapping[str, Row]) -> str:
 
 def _refusal(no: Refused) -> dict[str, Any]:
     said = {"ok": False, "error": no.body}
-    return {"content": [{"type": "text", "text": str(no)}], "structuredContent": said, "isError": True}
+    return {**COMPLETE, "content": [{"type": "text", "text": str(no)}], "structuredContent": said, "isError": True}
 
 
 PEOPLES = {

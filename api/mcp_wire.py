@@ -7,7 +7,7 @@ goes through the session manager. The short path stands on names that the SDK ke
     Wire(server, hosts=…, admit=…)       an ASGI endpoint, for POST and to refuse the rest
     async with wire.run(): …             in the application's lifespan
 
-Handlers find what stood under `arguments` in `ctx.request.state.arguments`, and what is wrong with it in `…state.fault`.
+Handlers find what stood under `arguments` in `ctx.request.state.arguments`, and what is wrong with it in `.fault`.
 """
 
 import json
@@ -208,8 +208,8 @@ def _read(request: Request, body: bytes) -> Json:
     if not isinstance(message, dict) or not _fits(message):
         text = "Invalid request: the body must be one JSON-RPC 2.0 request, notification or response"
         raise failed(400, INVALID_REQUEST, text)
-    params = message.get("params")
-    arguments = params.get("arguments") if isinstance(params, dict) else None
+    params = message.get("params") or {}
+    arguments = params.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         fault = Refused("invalid_argument", "arguments must be an object, as in {}. Nothing was written.")
         params["arguments"] = arguments = {}
@@ -221,7 +221,7 @@ def _read(request: Request, body: bytes) -> Json:
 
 def _fits(message: Json) -> bool:
     """Whether this is a JSON-RPC request, notification or response by its outer form."""
-    id, params = message.get("id", ""), message.get("params", {})
+    id, params = message.get("id", ""), message.get("params") or {}
     numbered = isinstance(id, str | int) and not isinstance(id, bool)
     if message.get("jsonrpc") != "2.0" or not numbered or not isinstance(params, dict):
         return False
@@ -229,7 +229,7 @@ def _fits(message: Json) -> bool:
 
 
 def _route(request: Request, message: Json) -> InboundModernRoute:
-    """Who speaks and in which version, in the era that says so with each request. Raises the answer to what is wrong."""
+    """Who speaks which version, in the era that says so with each request. Raises the answer to what is wrong."""
     doubled = find_duplicated_routing_header(request.headers.items())
     if doubled:
         raise failed(400, HEADER_MISMATCH, f"{doubled} header appears more than once", id=message["id"])

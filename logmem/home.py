@@ -1,8 +1,8 @@
 """The state folder as the command sees it: one `up` at a time, and where that one is reached.
 
-    run/up.lock   held by the `up` that runs
-    run/up.json   who that is and where; believed only while the lock is held
-    logs/         what the children say
+run/up.lock   held by the `up` that runs
+run/up.json   who that is and where; believed only while the lock is held
+logs/         what the children say
 """
 
 import fcntl

@@ -1,8 +1,8 @@
 """The guard of the import path: a project's own folders are never taken for ours, nor for a library's.
 
-Names such as `api`, `store` or `typing` are common, and `PYTHONPATH=.` or `python -m` put the project first. This module
-imports only what every start of Python has loaded already, and no pathlib: that may be the project's own until `guard`
-has run.
+Names such as `api`, `store` or `typing` are common, and `PYTHONPATH=.` or `python -m` put the project first. This
+module imports only what every start of Python has loaded already, and no pathlib: that may be the project's own until
+`guard` has run.
 """
 
 import os
@@ -47,11 +47,10 @@ def _needed() -> set[str]:
 
 def _found_in(module: ModuleType) -> str:
     """The entry of the import path that a module came from; '' for what is built in, or is the script itself."""
-    file, name = getattr(module, "__file__", None), getattr(module, "__name__", "__main__")
+    file, name = module.__dict__.get("__file__"), module.__dict__.get("__name__", "__main__")
     if not file or name == "__main__":
         return ""
-    folder = os.path.realpath(file)
-    package = os.path.basename(file).startswith("__init__.")
-    for _ in range(name.count(".") + 1 + package):
+    folder: str = os.path.realpath(file)
+    for _ in range(name.count(".") + 1 + os.path.basename(file).startswith("__init__.")):
         folder = os.path.dirname(folder)
     return folder

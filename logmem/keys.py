@@ -12,7 +12,7 @@ PAGES = 1000  # of 100 keys: a bound on following cursors
 Key = Annotated[str, typer.Argument(metavar="NAME", help="The agent, or the id of one of its keys.")]
 
 
-def mint(
+def mint(  # noqa: PLR0917 - typer reads the order of arguments from here; nothing else calls it
     name: Annotated[str, typer.Argument(metavar="NAME", help="The agent's id, such as codex.")],
     space: Space = None,
     may: Annotated[

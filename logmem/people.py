@@ -15,7 +15,9 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The person's id, such
 def space(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The new space. Without it: list them.")] = None,
     simulated: Annotated[bool, typer.Option("--simulated", help="With a clock that tests and demos can move.")] = False,
-    zone: Annotated[str | None, typer.Option(metavar="ZONE", help="Time zone of its days, such as Europe/Berlin.")] = None,
+    zone: Annotated[
+        str | None, typer.Option(metavar="ZONE", help="Time zone of its days, such as Europe/Berlin.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Make a space, or list the spaces there are."""

@@ -20,14 +20,16 @@ OUTAGE = 60.0  # seconds that a server may be away while we wait
 PAUSE = 1.0  # seconds before a server that is away, or a question that waits for an answer, is looked at again
 ROUND = 25.0  # seconds that the server holds one request
 
-WAIT_CODES = """Exit codes:
-
-\b
-0  approved, answered, accepted
-3  rejected, declined
-4  expired, withdrawn, lapsed, taken back, redeemed before
-6  still pending when --timeout ran out
-1 refused · 2 used wrongly · 5 the server cannot be reached"""
+WAIT_CODES = "\n\n".join(  # a paragraph each, as the help wants it
+    (
+        "Exit codes:",
+        "0 approved, answered, accepted",
+        "3 rejected, declined",
+        "4 expired, withdrawn, lapsed, taken back, or redeemed before",
+        "6 still pending when --timeout ran out",
+        "1 refused, 2 used wrongly, 5 the server cannot be reached",
+    )
+)
 
 
 def call(
@@ -66,6 +68,7 @@ def wait(
     json: Json = False,
 ) -> None:
     """Wait until an ask is decided or an item settled; the exit code says how (see below)."""
+    _check_trail(trail)
     give_up = time.monotonic() + _seconds(timeout)
     with _Server(space) as server:
         result = _settled(server, trail, give_up=give_up)
@@ -79,23 +82,34 @@ def wait(
 
 def _settled(server: "_Server", trail: str, *, give_up: float) -> dict[str, Any]:
     """How it stands once it is settled, or time is up. Fault: refused, or the server stays away."""
-    last, asked = time.monotonic(), False
     result: dict[str, Any] = {}
+    heard, told = time.monotonic(), False
     while True:
-        left = give_up - time.monotonic()
+        hold = max(0.0, min(ROUND, give_up - time.monotonic()))
         try:
-            result = server.ask("follow", jsons.dumps({"what": trail, "wait": f"{max(0.0, min(ROUND, left)):.3f}s"}))
-            last = time.monotonic()
+            result = server.ask("follow", jsons.dumps({"what": trail, "wait": f"{hold:.3f}s"}))
+            heard, again = time.monotonic(), bool(result.get("pending"))
         except Fault as no:
-            if no.code != UNREACHABLE or time.monotonic() - last > OUTAGE or not result:
+            again = False
+            if no.code != UNREACHABLE or not result or time.monotonic() - heard > OUTAGE:
                 raise
         if result.get("status") in OUTCOMES or time.monotonic() >= give_up:
             return result
-        if not result.get("pending"):
-            if not asked:
-                show.say("A person asked something back; the ask stays open. See: logmem call view what=" + trail)
-            asked = True
-            time.sleep(min(PAUSE, max(0.0, give_up - time.monotonic())))
+        if not result.get("pending") and not told:
+            show.say(f"A person asked something back; it stays open. See it: logmem call view what={trail}")
+            told = True
+        if not again:
+            time.sleep(max(0.0, min(PAUSE, give_up - time.monotonic())))
+
+
+def _check_trail(trail: str) -> None:
+    from store.domain.errors import Refused
+    from store.domain.ids import Shape, known
+
+    try:
+        known(trail, (Shape.ASK, Shape.ITEM), name="TRAIL")
+    except Refused as no:
+        raise Fault(no.message, code=USAGE) from None
 
 
 def _seconds(timeout: str | None) -> float:
@@ -118,7 +132,7 @@ def _body(arguments: list[str]) -> str:
         if not (equals and name):
             raise Fault(f"{argument[:80]!r} is no argument: write name=text, or name:=JSON.", code=USAGE)
         if name in parts:
-            raise Fault(f"{name[:80]} is given twice. For a list: {name[:80]}:='[\"a\", \"b\"]'", code=USAGE)
+            raise Fault(f'{name[:80]} is given twice. For a list: {name[:80]}:=\'["a", "b"]\'', code=USAGE)
         if is_json:
             _check(name, value)
         parts[name] = value if is_json else jsons.dumps(value)
@@ -151,9 +165,8 @@ class _Server:
             raise Fault(f"{PREFIX}REST_TOKEN is not a key: it has characters that no key has.", code=USAGE)
         self._url = found.rest_url or _here(found)
         headers = {"Authorization": f"Bearer {token}", "X-LogMem-Client": "logmem", "Content-Type": "application/json"}
-        for name, value in (("X-LogMem-Space", found.space), ("X-LogMem-Agent", found.agent)):
-            if value:
-                headers[name] = value
+        declared = {"X-LogMem-Space": found.space, "X-LogMem-Agent": found.agent}
+        headers |= {name: value for name, value in declared.items() if value}
         near = httpx.URL(self._url).host in ("127.0.0.1", "localhost", "::1")  # never by way of a proxy
         self._client = httpx.Client(headers=headers, timeout=httpx.Timeout(75, connect=5), trust_env=not near)
 
@@ -191,7 +204,9 @@ class _Server:
             return said
         error = said.get("error") if isinstance(said, dict) else None
         if not isinstance(error, dict):
-            raise Fault(f"{self._url} answered {status}, and not as LogMem does. See LOGMEM_REST_URL.", code=UNREACHABLE)
+            raise Fault(
+                f"{self._url} answered {status}, and not as LogMem does. See LOGMEM_REST_URL.", code=UNREACHABLE
+            )
         away = status in (502, 503, 504)
         text = f"{error.get('code')}: {error.get('message')}"
         raise Fault(text, code=UNREACHABLE if away else REFUSED, body=error)

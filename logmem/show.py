@@ -1,4 +1,4 @@
-"""How results look: for eyes on a terminal, or as one line of JSON. What agents wrote is shown as text, never as markup."""
+"""How results look: for eyes, or as one line of JSON. What agents wrote is shown as text, never as markup."""
 
 import json
 import sys

@@ -32,7 +32,9 @@ async def read_form(request: Request) -> dict[str, str]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/x-www-form-urlencoded":
         raise _broken()
     try:
-        pairs = parse_qsl(raw.decode(), keep_blank_values=True, strict_parsing=bool(raw), max_num_fields=FIELD_LIMIT, errors="strict")
+        pairs = parse_qsl(
+            raw.decode(), keep_blank_values=True, strict_parsing=bool(raw), max_num_fields=FIELD_LIMIT, errors="strict"
+        )
     except ValueError:  # also what is not UTF-8
         raise _broken() from None
     if len({name for name, _ in pairs}) < len(pairs):

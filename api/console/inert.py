@@ -16,7 +16,7 @@ from store.verbs.canonical import canonical
 
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
 ESCAPED = 10  # characters that one becomes at most
-MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ def lines(text: str) -> list[str]:
     r"""A text in quotes, a piece for each of its lines; where one ends, `\n` is shown. Joined they are `said(text)`."""
     pieces = [said(piece)[1:-1] for piece in text.split("\n")]
     pieces = [*(f"{piece}\\n" for piece in pieces[:-1]), pieces[-1]]
-    return [f'{"" if n else chr(34)}{piece}{chr(34) if n == len(pieces) - 1 else ""}' for n, piece in enumerate(pieces)]
+    return [f"{'' if n else chr(34)}{piece}{chr(34) if n == len(pieces) - 1 else ''}" for n, piece in enumerate(pieces)]
 
 
 def tree(value: Any, label: str = "") -> Node:
-    """A JSON value, injectively: texts in quotes, numbers in their canonical form, keys in quotes unless plain words."""
+    """A JSON value, injectively: texts and keys in quotes (but plain words as keys), numbers in canonical form."""
     match value:
         case str():
             return Node(label, "text", lines(value))

@@ -20,7 +20,7 @@ from store.verbs.identity import Badge
 from store.verbs.perform import perform
 from store.verbs.sessions import link_for, sign_in, sign_out
 
-from ..answers import log
+from ..answers import record
 from ..auth import COOKIE, session_badge
 from . import inert
 from .forms import FORMS, Fields, Form, read_form
@@ -193,15 +193,19 @@ class Console:
     async def nothing(self, request: Request) -> Response:
         """What is not there, or takes another method."""
         path = request.url.path
-        if request.method in ("GET", "HEAD") and path.startswith("/s/") and path.count("/") == 2:
-            return _to(f"{_quote(path, safe='/')}/")
+        if request.method in ("GET", "HEAD") and "space" in request.path_params:
+            return _to(f"/s/{_quote(request.path_params['space'])}/")
         known = path == "/sign-out" or path.rpartition("/")[2] in {form.path for form in FORMS}
         if known and request.method != "POST":
             text = "This address takes a form from its page, not a look. Nothing was changed."
-            return self.page("problem.html", status=405, headers={"Allow": "POST"}, title=TITLES[400], text=text, code="")
+            return self.page(
+                "problem.html", status=405, headers={"Allow": "POST"}, title=TITLES[400], text=text, code=""
+            )
         return self.page("problem.html", status=404, title=TITLES[404], text="There is no such page.", code="")
 
-    def page(self, template: str, *, status: int = 200, headers: dict[str, str] | None = None, **context: Any) -> Response:
+    def page(
+        self, template: str, *, status: int = 200, headers: dict[str, str] | None = None, **context: Any
+    ) -> Response:
         """A page, with what keeps it from being framed, kept or made to load anything."""
         text = self.env.get_template(template).render(context)
         return HTMLResponse(text, status, {**HEADERS, **(headers or {})})
@@ -224,9 +228,11 @@ class Console:
                 return self.problem(request, no)
             except ClientDisconnect:
                 raise
-            except Exception:  # noqa: BLE001 - whatever it is, a person gets a page without a trace
-                log.exception("page_failed", method=request.method, route=request.scope["route"].path)
-                text = "Something went wrong on the server; its log says what. Look whether it was done before you retry."
+            except Exception as fault:  # noqa: BLE001 - whatever it is, a person gets a page without a trace
+                record(request, fault)
+                text = (
+                    "Something went wrong on the server; its log says what. Look whether it was done before you retry."
+                )
                 return self.page("problem.html", status=500, title=UNAVAILABLE, text=text, code="internal")
 
         return guarded
@@ -255,8 +261,8 @@ def _to(path: str) -> Response:
     return RedirectResponse(path, 303, HEADERS)
 
 
-def _quote(text: str, safe: str = "") -> str:
-    return quote(text, safe=safe)
+def _quote(text: str) -> str:
+    return quote(text, safe="")
 
 
 def _used_up() -> Refused:

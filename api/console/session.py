@@ -55,7 +55,7 @@ def _foreign(why: str) -> Refused:
 
 
 async def own_spaces(store: Store, badge: Badge) -> list[str]:
-    """The spaces that this session is live in. Refuses unauthenticated, key_expired, key_revoked where it is in none."""
+    """The spaces that this session is live in; where it is in none, its 401. Refuses unauthenticated, key_expired."""
     names = await enterable(store, await recognise(store, badge))
     live, ended = [], None
     for name in names[:SPACES_LIMIT]:

@@ -10,7 +10,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import SkipJsonSchema
 
+from ..domain.entry import ABSENT
 from ..domain.errors import Refused
+from ..domain.strict import check
 from .call import Row
 
 # Words that models use for one another; the first that a verb has is what was meant.
@@ -52,13 +54,17 @@ def title(row: Row) -> str:
 def model(row: Row) -> type[BaseModel]:
     """The argument model of a row."""
     parameters = list(inspect.signature(row.run, eval_str=True).parameters.items())[1:]
-    fields: dict[str, Any] = {
-        name: (p.annotation, ... if p.default is p.empty else p.default) for name, p in parameters
-    }
+    fields: dict[str, Any] = {name: (p.annotation, _default(p.default)) for name, p in parameters}
     if row.action_id:
         fields["action_id"] = (str, "")
     config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, coerce_numbers_to_str=True)
     return create_model(f"{row.verb.title()}Arguments", __config__=config, **fields)
+
+
+def _default(said: Any) -> Any:
+    if said is ABSENT:
+        return Field(default_factory=lambda: ABSENT)  # as a plain default it would have to be JSON, for the schema
+    return ... if said is inspect.Parameter.empty else said
 
 
 @cache
@@ -74,12 +80,19 @@ def _lean(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     lean = {k: _lean(v) for k, v in node.items() if k not in ("title", "default") or isinstance(v, dict)}
+    # That an argument may be left out is said by `required`; null says no more.
+    kinds = [kind for kind in lean.pop("anyOf", ()) if kind != {"type": "null"}]
+    lean |= {"anyOf": kinds} if len(kinds) > 1 else kinds[0] if kinds else {}
     return {k: v for k, v in lean.items() if not (k == "additionalProperties" and v is True)}
 
 
 def parse(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The checked arguments that were given. Refuses unknown_argument (naming the nearest), invalid_argument."""
+    """The checked arguments that were given.
+
+    Refuses unknown_argument (naming the nearest), invalid_argument, payload_not_canonical.
+    """
     known = model(row).model_fields
+    check(dict(given), root="")
     given = _renamed(row, given)
     for name in given:
         if name not in known:

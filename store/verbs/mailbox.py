@@ -9,6 +9,7 @@ from ..domain.errors import Refused
 from ..domain.ids import Shape, known, new_note
 from ..domain.mailbox import LABEL_LIMIT, LIFE, LIFE_DEFAULT, TEXT_LIMIT, MailNote
 from ..domain.moments import age, iso, moment
+from ..domain.strict import check
 from ..engine.reads import Doc, Mail, Range
 from .arguments import Length
 from .call import Call, Result
@@ -19,7 +20,10 @@ LISTED_LIMIT = 20
 
 
 async def post(call: Call, *, text: str, label: str = "", where: str = "", deadline: Length = "") -> Commit:
-    """Leave a text for whoever comes next. Refuses invalid_argument, payload_too_large, too_long."""
+    """Leave a text for whoever comes next, under one line that it is listed by.
+
+    Refuses invalid_argument, too_long, payload_too_large, payload_not_canonical.
+    """
     size = _check_text(text)
     _check_label(label)
     await call.admit()
@@ -88,7 +92,8 @@ def _reading(id: str) -> Result:
 
 def _check_text(text: str) -> int:
     """The size of the text in bytes of UTF-8."""
-    size = len(text.encode(errors="surrogatepass"))
+    check(text, root="text")  # the ledger checks what goes into it; this text does not
+    size = len(text.encode())
     if not text.strip():
         raise Refused(
             "invalid_argument",

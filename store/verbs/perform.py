@@ -57,7 +57,7 @@ async def perform(
     """
 
     async def once(args: Mapping[str, Any]) -> Result:
-        return await _Attempts(store, badge, row, args, action_id, fault).run()
+        return await _Attempts(store, badge, row, args, action_id=action_id, fault=fault).run()
 
     with _told_plainly():
         return await (row.around(store, given, once) if row.around else once(given))
@@ -67,7 +67,7 @@ class _Attempts:
     """The tries of one call. Each starts from what stands now; the action's record keeps them from doing it twice."""
 
     def __init__(
-        self, store: Store, badge: Badge, row: Row, given: Mapping[str, Any], action_id: str, fault: Refused | None
+        self, store: Store, badge: Badge, row: Row, given: Mapping[str, Any], *, action_id: str, fault: Refused | None
     ) -> None:
         self.store, self.badge, self.row, self.given = store, badge, row, given
         self.action_id, self.fault = action_id, fault
@@ -160,7 +160,7 @@ class _Attempts:
             entries: dict[int | str, Logged] = {
                 n: Logged(id=id, entry=entry) for n, (id, entry) in enumerate(zip(out.rest, plan.entries, strict=True))
             }
-            shown: Result = show(plan.result, entries | call.records)
+            shown: Result = show(plan.result, entries | await call.recall(quoted(plan.result)))
             return self._answer(call, {**shown, **plan.once})
         if out.what is What.DONE:
             return await self._again(call, Replay(out.rest[0]))

@@ -45,6 +45,7 @@ async def unknown(call: Call, name: str, code: str) -> Refused:
     """The refusal for a principal that is not in the space, with near matches."""
     page = await call.look(Range("roster", "", NEAR_LIMIT))
     names = page.ids(Who)
-    close = near(name, names)
+    id = name.partition(":")[2]
+    close = [n for n in names if n.partition(":")[2] in near(id, [m.partition(":")[2] for m in names])]
     hint = f"Did you mean {', '.join(close)}?" if close else f"Here are {', '.join(names[:8]) or 'none'}."
     return Refused(code, f"{name} is not in {call.caller.space}. Nothing was written. {hint}", near=close)

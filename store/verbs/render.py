@@ -20,19 +20,24 @@ WHOLE = 4000  # characters of a quoted text that stands for itself; escapes may 
 LISTED = 300  # of one in a list
 PAYLOAD_LISTED = 200  # of a payload in a list
 
-# What the server says itself, in sentences; any other text with a blank in it was written by somebody.
+# What the server says itself, in sentences.
 SAID = ("says", "age", "expires_in", "promise")
+# What somebody wrote, also where it is a single word; a text with a blank in it always counts as that.
+WRITTEN = (
+    "summary", "label", "reason", "why", "title", "question", "notes", "answer", "options", "tags", "next",
+    "doing", "blocked", "waiting_on", "name", "role", "skills", "plan", "milestones",
+)  # fmt: skip
 AUTHORS = ("byline", "by", "from", "sender")
 # An id, a code, a time, a path, a digest: nothing in it can be read as a sentence.
 _PLAIN = re.compile(r"[A-Za-z0-9@/][A-Za-z0-9_.:/@+=-]{0,199}")
-_UNSEEN = re.compile(r"[^\x20-\x7e]")
+_FOREIGN = re.compile(r"[^\x20-\x7e]+")
 
 
 def text(row: Row, result: Result) -> str:
     """The result of a verb in lines; the last says who called and in which space."""
-    rest = {key: value for key, value in result.items() if key not in ("ok", "space", "caller")}
-    lines = [*LINES.get(row.verb, _lines)(rest), f"— {result['caller']} in space {result['space']}"]
-    return "\n".join(lines)
+    rest = {key: value for key, value in result.items() if key not in ("ok", "space", "caller", "simulated")}
+    where = f"— {result['caller']} in space {result['space']}{' (simulated)' if 'simulated' in result else ''}"
+    return "\n".join((*LINES.get(row.verb, _lines)(rest), where))
 
 
 def _lines(rest: Mapping[str, Any]) -> Iterator[str]:
@@ -132,7 +137,7 @@ def _value(key: str, value: Any, *, limit: int = LISTED) -> str:
 def _author(holder: Mapping[str, Any]) -> str:
     """Who wrote what stands in `holder`: `agent:grok (via cursor)`, or ''. A program's name is only what it says."""
     name = next((holder[key] for key in AUTHORS[1:] if holder.get(key)), "")
-    if "client" in holder and holder["client"]:
+    if holder.get("client"):
         return f"{name} (via {_value('', holder['client'], limit=40)})"
     if not name or not isinstance(name, str):
         return _value("", holder.get("byline", ""), limit=120) if holder.get("byline") else ""
@@ -140,7 +145,7 @@ def _author(holder: Mapping[str, Any]) -> str:
 
 
 def _bare(key: str, value: str) -> bool:
-    return key in SAID or bool(_PLAIN.fullmatch(value))
+    return key in SAID or (key not in WRITTEN and bool(_PLAIN.fullmatch(value)))
 
 
 def _is_entry(value: Any) -> bool:
@@ -158,11 +163,11 @@ def _flat(said: str) -> str:
 
 def _json(value: Any) -> str:
     """Compact JSON in which everything can be seen; the same value to whoever reads it."""
-    return _UNSEEN.sub(_escaped, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return _FOREIGN.sub(_seen, json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
-def _escaped(match: re.Match[str]) -> str:
-    char = match[0]
-    inert = one_line(char, 10)[1:-1]
-    return char if inert == char else json.dumps(char)[1:-1]
-
+def _seen(run: re.Match[str]) -> str:
+    """Characters outside ASCII, those of them escaped as in JSON that `one_line` would escape."""
+    if one_line(run[0], 10 * len(run[0]))[1:-1] == run[0]:
+        return run[0]
+    return "".join(c if one_line(c, 10)[1:-1] == c else json.dumps(c)[1:-1] for c in run[0])

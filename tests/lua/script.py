@@ -6,12 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from redis.asyncio import Redis
 
 from store.domain.commit import Commit, Put
 from store.domain.entry import Entry
-from store.engine import commit as module
 from store.engine.client import open_client
 from store.engine.commit import Action, Committer, Outcome, spell
 from store.engine.keys import Keys
@@ -46,10 +44,8 @@ class Script:
     ) -> Outcome:
         """Commit these documents and entries; `more` are the other fields of the plan."""
         plan = Commit(result={}, puts=puts, entries=tuple(lines), **more)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "SCRIPT", self.text)
-            committer = Committer(self.writer)
         stored = [ledger_line(entry) for entry in lines]
+        committer = Committer(self.writer, self.text)
         return await committer(self.keys, plan, seen=seen or {}, lines=stored, action=action or self.action())
 
     async def spelled(self, *puts: Put, lines: Sequence[Entry] = (), **swap: str) -> list[str]:

@@ -1,0 +1,78 @@
+"""The commands, and how what goes wrong with one is told: a sentence on stderr and an exit code, never a traceback."""
+
+from collections.abc import Callable, Sequence
+from importlib.metadata import version as installed
+from typing import Any
+
+import typer
+
+from store.domain.errors import Refused
+from store.engine.problem import StoreProblem
+
+from . import keys, ledger, people, remote, show, up
+from .fault import INTERRUPTED, REFUSED, UNREACHABLE, Fault
+from .options import Json
+
+CODES = "Exit codes: 0 done · 1 refused · 2 used wrongly · 5 the store or the server cannot be reached"
+
+
+def version(json: Json = False) -> None:
+    """Print the version of LogMem."""
+    found = installed("logmem")
+    if json:
+        show.as_json({"version": found})
+    else:
+        show.line(f"logmem {found}")
+
+
+RUN, SPACES, KEYS, SCRIPTS, PROOF = "Run", "Spaces and people", "Keys", "For scripts", "Evidence"
+
+COMMANDS: tuple[tuple[str, Callable[..., Any], str, str], ...] = (
+    ("up", up.up, RUN, ""),
+    ("serve", up.serve, RUN, ""),
+    ("space", people.space, SPACES, ""),
+    ("mint", keys.mint, KEYS, ""),
+    ("keys", keys.keys, KEYS, ""),
+    ("renew", keys.renew, KEYS, ""),
+    ("revoke", keys.revoke, KEYS, ""),
+    ("call", remote.call, SCRIPTS, ""),
+    ("wait", remote.wait, SCRIPTS, remote.WAIT_CODES),
+    ("verify", ledger.verify, PROOF, ""),
+    ("version", version, PROOF, ""),
+)
+
+
+def command() -> typer.Typer:
+    """The command with all that it knows."""
+    app = typer.Typer(
+        name="logmem",
+        help="One log for a team of agents and people: who works on what, what was decided, and who said yes.",
+        epilog=CODES,
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    for name, function, panel, epilog in COMMANDS:
+        app.command(name, rich_help_panel=panel, epilog=epilog or None)(function)
+    app.add_typer(people.humans, name="human", rich_help_panel=SPACES)
+    return app
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; gives its exit code."""
+    try:
+        command()(list(arguments), prog_name="logmem")  # ends in SystemExit
+    except Fault as why:
+        show.say(str(why))
+        return why.code
+    except StoreProblem as why:
+        show.say(str(why))
+        return UNREACHABLE
+    except Refused as no:
+        show.say(str(no))
+        return UNREACHABLE if no.code == "store_unavailable" else REFUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0

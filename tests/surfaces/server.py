@@ -1,0 +1,92 @@
+"""One real API server for a whole session of tests; a test is isolated by its space.
+
+Import it into a conftest: `from tests.surfaces.server import http, server`.
+"""
+
+import asyncio
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+
+import httpx
+import pytest
+import uvicorn
+
+from api.app import create
+from store.engine.client import Target
+from store.engine.embedded import Embedded
+from store.engine.store import open_store
+from store.settings import load
+
+PATIENCE = 30.0  # seconds to start, to end, and to answer
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = threading.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.up.set()
+
+
+class Serving(threading.Thread):
+    """An API server with a store of its own on an engine, in a thread with a loop of its own."""
+
+    def __init__(self, engine: Embedded) -> None:
+        super().__init__(name="api", daemon=True)
+        self.engine = engine
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.server: _Server | None = None
+        self.begun = threading.Event()
+
+    def run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        store = open_store(Target.embedded(self.engine))
+        try:
+            config = uvicorn.Config(
+                create(store, load()), http="httptools", ws="none", lifespan="on", log_config=None, access_log=False,
+                server_header=False, timeout_graceful_shutdown=1,
+            )  # fmt: skip
+            self.server = _Server(config)
+            self.begun.set()
+            await self.server.serve(sockets=[self.listener])
+        finally:
+            await store.close()
+
+    def wait(self) -> None:
+        """Return when it listens."""
+        self.start()
+        assert self.begun.wait(PATIENCE)
+        assert self.server
+        assert self.server.up.wait(PATIENCE)
+
+    def stop(self) -> None:
+        """End it; what it serves gets a second to end."""
+        assert self.server
+        self.server.should_exit = True
+        self.join(PATIENCE)
+        assert not self.is_alive()
+
+
+@pytest.fixture(scope="session")
+def server(engine: Embedded) -> Iterator[str]:
+    """The address of a server on the worker's engine, such as `http://127.0.0.1:40123`."""
+    serving = Serving(engine)
+    serving.wait()
+    yield serving.url
+    serving.stop()
+
+
+@pytest.fixture
+async def http(server: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of that server, with a cookie jar of its own."""
+    async with httpx.AsyncClient(base_url=server, timeout=PATIENCE, trust_env=False) as client:
+        yield client

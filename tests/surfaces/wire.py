@@ -1,0 +1,93 @@
+"""MCP by hand: one POST in either era, for what no client library would send."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+OLD, NEW = "2025-06-18", "2026-07-28"
+PREFIX = "io.modelcontextprotocol"
+ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+
+
+def message(method: str, params: dict[str, Any], *, era: str, client: str = "by-hand") -> dict[str, Any]:
+    """A JSON-RPC request in the form of an era."""
+    said = dict(params)
+    if era == NEW:
+        said["_meta"] = {
+            f"{PREFIX}/protocolVersion": NEW,
+            f"{PREFIX}/clientInfo": {"name": client, "version": "1"},
+            f"{PREFIX}/clientCapabilities": {},
+            **params.get("_meta", {}),
+        }
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": said}
+
+
+def headers(body: dict[str, Any], *, era: str) -> dict[str, str]:
+    """The headers that an era wants with a request."""
+    if era != NEW:
+        return {**ACCEPT, "mcp-protocol-version": era}
+    name = body["params"].get("name")
+    named = {"mcp-name": name} if name else {}
+    return {**ACCEPT, "mcp-protocol-version": NEW, "mcp-method": body["method"], **named}
+
+
+@dataclass(frozen=True)
+class Hand:
+    """One credential's calls over one client, in one era, by bearer or by minted URL."""
+
+    http: httpx.AsyncClient
+    token: str
+    era: str = OLD
+    minted: bool = False
+    query: str = ""
+
+    @property
+    def path(self) -> str:
+        return (f"/k/{self.token}/mcp" if self.minted else "/mcp") + self.query
+
+    async def post(self, raw: bytes | str, more: dict[str, str]) -> httpx.Response:
+        """Send a body as it is."""
+        proof = {} if self.minted else {"authorization": f"Bearer {self.token}"}
+        return await self.http.post(self.path, content=raw, headers={**proof, **more})
+
+    async def ask(self, method: str, more: dict[str, str] | None = None, /, **params: Any) -> httpx.Response:
+        """Send a request; `more` are headers."""
+        body = message(method, params, era=self.era)
+        return await self.post(json.dumps(body), {**headers(body, era=self.era), **(more or {})})
+
+    async def call(self, verb: str, more: dict[str, str] | None = None, /, **arguments: Any) -> dict[str, Any]:
+        """The result of a tool call."""
+        response = await self.ask("tools/call", more, name=f"logmem_{verb}", arguments=arguments)
+        assert response.status_code == 200, response.text
+        result: dict[str, Any] = response.json()["result"]
+        return result
+
+    async def call_raw(self, verb: str, arguments: str, meta: str = "") -> dict[str, Any]:
+        """The result of a tool call with these arguments, character by character."""
+        body = message("tools/call", {"name": f"logmem_{verb}", "arguments": "HERE"}, era=self.era)
+        raw = json.dumps(body).replace('"HERE"', arguments)
+        response = await self.post(raw.encode(errors="surrogatepass"), headers(body, era=self.era))
+        assert response.status_code == 200, response.text
+        result: dict[str, Any] = response.json()["result"]
+        return result
+
+
+def code(result: dict[str, Any]) -> str:
+    """The code of a refusal, which stands at the head of its one text and in its structure alike."""
+    assert result["isError"] is True
+    (block,) = result["content"]
+    error = result["structuredContent"]["error"]
+    assert result["structuredContent"]["ok"] is False
+    assert block["text"] == f"{error['code']}: {error['message']}"
+    found: str = error["code"]
+    return found
+
+
+def said(result: dict[str, Any]) -> str:
+    """The text of a result that is none of a refusal."""
+    assert not result.get("isError"), result
+    (block,) = result["content"]
+    found: str = block["text"]
+    return found

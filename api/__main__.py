@@ -28,7 +28,7 @@ GRACE = 4  # seconds for calls in progress at the end; those that wait for somet
 KEEP_ALIVE = 75  # seconds: longer than any client's, so that it is the client that ends an idle connection
 USAGE, UNREACHABLE = 2, 5  # exit codes, as the command's
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger("api")  # this module's own name is __main__
 
 
 def main() -> None:

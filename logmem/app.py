@@ -73,6 +73,9 @@ def run(arguments: Sequence[str]) -> int:
     except Refused as no:
         show.say(str(no))
         return UNREACHABLE if no.code == "store_unavailable" else REFUSED
+    except OSError as why:
+        show.say(f"The system refuses: {why}.")
+        return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0

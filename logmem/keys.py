@@ -61,7 +61,7 @@ def keys(space: Space = None, json: Json = False) -> None:
     if json:
         show.as_json(result)
         return
-    columns = ["key", "name", "may", "profile", "responsible", "expires_at", "state", "last_write"]
+    columns = ["key", "name", "may", "state", "expires_at", "last_write", "responsible"]
     none = f"There is no key in {result['space']} yet. Make one: logmem mint NAME --space {result['space']}"
     show.rows(result["keys"], columns, none=none)
 

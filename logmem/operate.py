@@ -6,12 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import redis
+
 from store import telemetry
 from store.domain.errors import Refused
 from store.engine.client import Target
 from store.engine.store import Store
 from store.settings import BadSetting, Settings, load
-from store.target import opened, reached
+from store.target import StoreProblem, opened, reached
 from store.verbs.catalog import ROWS
 from store.verbs.identity import Badge
 from store.verbs.perform import perform
@@ -19,6 +21,8 @@ from store.verbs.perform import perform
 from .fault import USAGE, Fault
 from .home import running
 from .show import say
+
+PATIENCE = 3.0  # seconds for a store elsewhere: somebody is waiting
 
 T = TypeVar("T")
 Result = dict[str, Any]
@@ -71,10 +75,13 @@ def operate(work: Callable[[Operator], Awaitable[T]], *, space: str | None = Non
 
 
 async def _work(work: Callable[[Operator], Awaitable[T]], target: Target, *, settings: Settings, said: str) -> T:
-    async with opened(target) as store:
+    async with opened(target, patience=PATIENCE) as store:
         for warning in store.promise.warnings if store.promise else ():
             say(f"Warning: {warning}.")
-        return await work(Operator(store, settings, settings.space or "", said))
+        try:
+            return await work(Operator(store, settings, settings.space or "", said))
+        except redis.RedisError as why:
+            raise StoreProblem(f"The store does not do as it should: {why}.") from why
 
 
 def quiet(found: Settings) -> None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from store.domain.text import one_line
 
 LONGEST = 5000  # characters of one value
+WIDE = 1000  # characters of a line that no terminal shows
 QUIET = ("ok", "space", "caller")  # in every result, so not shown for eyes
 
 
@@ -78,4 +79,6 @@ def _shown(value: Any) -> str:
 
 
 def _console() -> Console:
-    return Console(markup=False, highlight=False, emoji=False)
+    # What is read by a program has no width that a table would have to be folded to.
+    width = None if sys.stdout.isatty() else WIDE
+    return Console(markup=False, highlight=False, emoji=False, width=width)

@@ -35,6 +35,7 @@ def up(
     from .operate import quiet, settings
 
     found = settings(port=port, space=space)
+    found = found.model_copy(update={"home": found.home.absolute()})
     quiet(found)
     if no_bot:
         show.say("There is no bot in this version, so --no-bot changes nothing.")

@@ -52,7 +52,7 @@ def configure(level: str = "info") -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *plain, show],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _once, *plain, show],
         )
     )
     root = logging.getLogger()
@@ -67,6 +67,12 @@ def masked(text: str) -> str:
     for secret, rest in _SECRETS:
         text = secret.sub(rest, text)
     return text
+
+
+def _once(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
+    """Without the second spelling of its messages that uvicorn adds."""
+    event.pop("color_message", None)
+    return event
 
 
 def _mask(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:

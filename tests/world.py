@@ -1,10 +1,14 @@
 """A space for a test, with the agents and people that it needs, over the real engine."""
 
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
+
+from store.domain.errors import STATUS, Refused
 from store.engine.client import Target, open_client
 from store.engine.embedded import Embedded
 from store.engine.keys import Keys
@@ -26,6 +30,7 @@ class World:
     space: str
     badges: dict[str, Badge] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
+    http: httpx.AsyncClient | None = None
 
     @property
     def keys(self) -> Keys:
@@ -64,8 +69,29 @@ class World:
         self.badges[principal] = Badge(kind, id, secret, via, "test", spaces=(("test", self.space),))
 
     async def do(self, who: str, verb: str, *, action_id: str = "", **args: Any) -> Result:
-        """Perform a verb as somebody."""
-        return await perform(self.store, self.badges[who], ROWS[verb], args, action_id=action_id)
+        """Perform a verb as somebody: over REST where the world has a server, else directly."""
+        if self.http is None:
+            return await perform(self.store, self.badges[who], ROWS[verb], args, action_id=action_id)
+        head = {"idempotency-key": action_id} if action_id else {}
+        return await self.post(who, verb, json.dumps(args).encode(), headers=head)
+
+    async def post(self, who: str, verb: str, body: bytes, *, headers: Mapping[str, str] | None = None) -> Result:
+        """Send a body to a verb's path with somebody's credential; raises the refusal that comes back."""
+        assert self.http, "this world has no server"
+        token, own = self.tokens[who], str(self.http.base_url).rstrip("/")
+        if who.startswith("human:"):
+            head = {"cookie": f"logmem_session={token}", "x-logmem-csrf": "1", "origin": own}
+            head["x-logmem-space"] = self.space
+        else:
+            head = {"authorization": f"Bearer {token}"}
+        head |= {"content-type": "application/json", "user-agent": "test/1", **(headers or {})}
+        reply = await self.http.post(f"/api/tools/{verb}", content=body, headers={k: v for k, v in head.items() if v})
+        said: Result = reply.json()
+        if reply.status_code == 200:
+            return said
+        error = said["error"]
+        assert reply.status_code == STATUS[error["code"]], said
+        raise Refused(error.pop("code"), error.pop("message"), **error)
 
     async def pass_time(self, ms: int) -> None:
         """Move the space's clock."""

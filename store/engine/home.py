@@ -34,7 +34,8 @@ def store_folder(home: Path) -> Path:
     """`home/store`, made if need be, and tried by writing: permission bits say nothing to root."""
     folder = home.expanduser().resolve() / "store"
     with usable(folder.parent):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(b"x")
     return folder

@@ -19,6 +19,7 @@ from tests.world import Result, World
 
 PATIENCE = 60.0  # seconds to start, or for one answer
 CALLERS = 64
+LIMITS = httpx.Limits(max_connections=CALLERS, max_keepalive_connections=CALLERS)
 DECISIONS = {"decide": "/api/decide", "ask_back": "/api/ask-back", "take_back": "/api/take-back"}
 
 
@@ -96,11 +97,10 @@ class Api:
         raise Refused(code, message, **said)
 
 
-LIMITS = httpx.Limits(max_connections=CALLERS, max_keepalive_connections=CALLERS)
-
-
 @asynccontextmanager
-async def served(world: World, folder: Path, *, processes: int = 1, socket: Path | None = None) -> AsyncIterator[list[Api]]:
+async def served(
+    world: World, folder: Path, *, processes: int = 1, socket: Path | None = None
+) -> AsyncIterator[list[Api]]:
     """API processes over the store of a world, their logs in `folder`; ended with the block."""
     where, secrets = socket or world.engine.socket, world.engine.home / "secrets"
     apis = [Api(where, secrets, folder / f"api{n}.log") for n in range(processes)]

@@ -60,7 +60,7 @@ class Proxy:
         self._links.add(task)
         try:
             await self._link(reader, writer)
-        except (ConnectionError, asyncio.CancelledError):
+        except (ConnectionError, TimeoutError, asyncio.CancelledError):
             pass
         finally:
             self._links.discard(task)

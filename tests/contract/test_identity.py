@@ -1,7 +1,7 @@
 """Badge and room: who calls, where, and with which rights."""
 
 import asyncio
-from dataclasses import replace
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from store.verbs.catalog import ROWS
 from store.verbs.perform import perform
 from tests.contract.test_gate import DAY, refused
-from tests.world import World, found
+from tests.world import Result, World, found
 
 NOTE: dict[str, Any] = {"where": "job:x", "kind": "memo", "summary": "a"}
 
@@ -23,12 +23,14 @@ async def test_c01_an_agent_and_a_person_cannot_share_an_id(world: World) -> Non
 
 async def test_c02_another_name_than_the_credential_s_is_refused(world: World) -> None:
     """A name declared beside the credential is only compared, and the refusal says who the caller is."""
-    badge = replace(world.badges["agent:grok"], agents=(("header X-LogMem-Agent", "codex"),))
-    no = await refused("identity_mismatch", perform(world.store, badge, ROWS["note"], NOTE))
+    body = json.dumps(NOTE).encode()
+    before = await world.dump()
+    no = await refused("identity_mismatch", world.post("agent:grok", "note", body, headers={"x-logmem-agent": "codex"}))
     assert "agent:grok" in no.message
     assert no.facts["caller"] == "agent:grok"
-    same = replace(badge, agents=(("header X-LogMem-Agent", "grok"),))
-    assert (await perform(world.store, same, ROWS["note"], NOTE))["caller"] == "agent:grok"
+    assert await world.dump() == before
+    same = await world.post("agent:grok", "note", body, headers={"x-logmem-agent": "grok"})
+    assert same["caller"] == "agent:grok"
 
 
 async def test_c02_an_entry_carries_the_credential_s_name_and_way(world: World) -> None:
@@ -43,14 +45,17 @@ async def test_c03_an_undeclared_unknown_or_contradicting_space_is_a_loud_error(
     """A person of two spaces must say which; a wrong one is refused with near matches among their own."""
     other = await found(world.engine, world.store)
     await other.operate("human", name="ana", role="member")
-    badge = world.badges["human:ana"]
-    no = await refused("scope_undeclared", perform(world.store, replace(badge, spaces=()), ROWS["people"], {}))
-    assert sorted(no.facts["spaces"]) == sorted([world.space, other.space])  # type: ignore[call-overload]  # a list
-    typo = replace(badge, spaces=(("argument space", world.space[:-1]),))
-    no = await refused("scope_unknown", perform(world.store, typo, ROWS["people"], {}))
-    assert world.space in no.facts["near"]  # type: ignore[operator]  # a list
-    both = replace(badge, spaces=(("URL", world.space), ("argument space", other.space)))
-    await refused("scope_mismatch", perform(world.store, both, ROWS["people"], {}))
+
+    async def people(header: str, argument: str) -> Result:
+        body = json.dumps({"space": argument} if argument else {}).encode()
+        return await world.post("human:ana", "people", body, headers={"x-logmem-space": header})
+
+    no = await refused("scope_undeclared", people("", ""))
+    assert no.facts["spaces"] == sorted([world.space, other.space])
+    no = await refused("scope_unknown", people(world.space[:-1], ""))
+    assert no.facts["near"] == [world.space]
+    await refused("scope_mismatch", people(world.space, other.space))
+    assert (await people("", other.space))["space"] == other.space
 
 
 async def test_c03_a_space_of_others_is_as_unknown_as_none(world: World) -> None:
@@ -58,8 +63,8 @@ async def test_c03_a_space_of_others_is_as_unknown_as_none(world: World) -> None
     other = await found(world.engine, world.store)
     texts = set()
     for name in (other.space, "t000000000000"):
-        badge = replace(world.badges["agent:grok"], spaces=(("header", name),))
-        no = await refused("scope_unknown", perform(world.store, badge, ROWS["note"], NOTE))
+        body = json.dumps({**NOTE, "space": name}).encode()
+        no = await refused("scope_unknown", world.post("agent:grok", "note", body))
         texts.add(no.message.replace(name, "…"))
     assert len(texts) == 1
 
@@ -174,10 +179,21 @@ async def test_c12_people_s_rows_too(world: World) -> None:
     assert await world.do("human:ana", "decide", action_id="d1", **args) == {**one, "replayed": True}
 
 
-async def test_c60_a_body_that_two_parsers_read_differently_is_refused(world: World) -> None:
+@pytest.mark.parametrize(
+    ("payload", "path"),
+    [
+        ('{"a": [1, 9007199254740992]}', "payload.a[1]"),
+        ('{"x": "\\ud800"}', "payload.x"),
+        ('{"n": 1e400}', "payload.n"),
+        ('{"n": NaN}', "payload.n"),
+        ('{"k": 1, "k": 2}', "payload.k"),
+        ("[" * 40 + "]" * 40, "payload"),
+    ],
+)
+async def test_c60_a_body_that_two_parsers_read_differently_is_refused(world: World, payload: str, path: str) -> None:
     """Values without one canonical form are refused with their path, and nothing is written."""
+    body = f'{{"where": "job:x", "kind": "memo", "summary": "a", "payload": {payload}}}'.encode()
     before = await world.dump()
-    for bad, path in (({"a": [1, 2**53]}, "payload.a[1]"), ({"x": "\ud800"}, "payload.x"), (float("inf"), "payload")):
-        no = await refused("payload_not_canonical", world.do("agent:grok", "note", **NOTE, payload=bad))
-        assert path in no.message
+    no = await refused("payload_not_canonical", world.post("agent:grok", "note", body))
+    assert path in no.message
     assert await world.dump() == before

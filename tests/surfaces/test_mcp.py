@@ -18,7 +18,9 @@ def hand(http: httpx.AsyncClient, world: World, who: str = "agent:grok", **how: 
 
 @pytest.mark.parametrize("minted", [False, True])
 @ERAS
-async def test_a_note_is_written_over_each_way_in(http: httpx.AsyncClient, world: World, era: str, minted: bool) -> None:
+async def test_a_note_is_written_over_each_way_in(
+    http: httpx.AsyncClient, world: World, era: str, minted: bool
+) -> None:
     """A call writes as the credential's agent, and its text and structure are both complete."""
     result = await hand(http, world, era=era, minted=minted).call("note", where="job:x", kind="memo", summary="tick")
     entry = result["structuredContent"]["entry"]

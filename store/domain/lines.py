@@ -1,0 +1,209 @@
+"""Lines of a Brief: what each document has to say to the principal whose Brief it is, in the order of weight."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .ask import Ask
+from .document import Document
+from .entry import Absent, Logged
+from .item import Item
+from .job import Job
+from .mailbox import MailNote
+from .moments import DAY, HOUR, MINUTE, SECOND
+from .slot import Now, Who
+
+NOW_STALE = 30 * MINUTE
+RECAP_STALE = 3 * DAY
+MISSED_SHOWN = 3 * DAY  # how long a recipient is told of an item that expired
+NEXT_LIMIT = 10  # next steps that a recap has
+GONE = "[redacted]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """All that a Brief is made from, as it stands at `now` (ms). `unread` counts what was not even looked at.
+
+    `entries` are those that the documents point at; `told` are verdicts to show although they were surfaced before.
+    """
+
+    me: str
+    now: int
+    who: Who | None = None
+    slot: Now | None = None
+    recap: Logged | None = None
+    documents: Sequence[Document] = ()
+    entries: Mapping[int | str, Logged] = field(default_factory=dict)
+    told: frozenset[str] = frozenset()
+    unread: int = 0
+
+    def said(self, id: str) -> str:
+        """The text of an entry."""
+        return self.entries[id].summary if id in self.entries else GONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One thing to say. `section` is where it stands in the Brief, `at` when it last changed (ms).
+
+    `facts` are ids, codes and words of ours; `texts` what somebody wrote, which may be cut; `left` is how long there
+    is to do it (ms, 0 for no deadline). `document` is what `start` writes down as surfaced.
+    """
+
+    section: str
+    at: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    left: int = 0
+    document: Document | None = None
+
+
+def short(ms: int) -> str:
+    """A length of time in one word: `40s`, `12m`, `23h`, `3d`. Rounded down."""
+    for below, unit, letter in ((90 * SECOND, SECOND, "s"), (90 * MINUTE, MINUTE, "m"), (2 * DAY, HOUR, "h")):
+        if ms < below:
+            return f"{max(0, ms) // unit}{letter}"
+    return f"{ms // DAY}d"
+
+
+def lines_of(view: View) -> list[Line]:
+    """Every line, the weightiest first: what comes first is what budgets keep."""
+    return [line for _, line in sorted(_ranked(view), key=lambda pair: pair[0])]
+
+
+def _ranked(view: View) -> Iterator[tuple[tuple[int, int], Line]]:
+    """Lines with their weight (lower is weightier) and what orders those of one weight."""
+    for document in view.documents:
+        yield from _SAYS[type(document)](view, document.as_of(view.now))
+    if view.recap and view.recap.entry:
+        recap, stale = view.recap, view.now - view.recap.ts > RECAP_STALE
+        said = recap.entry.payload if recap.entry and isinstance(recap.entry.payload, dict) else {}
+        facts = {"age": _age(view, recap.ts), **_true(stale=stale, auto=bool(said.get("auto")))}
+        yield (7, 0), Line(section="last_recap", at=recap.ts, facts=facts, texts={"summary": recap.summary})
+        for n, step in enumerate(said.get("next", ())[:NEXT_LIMIT]):
+            yield (8, n), Line(section="next", at=recap.ts, texts={"step": step})
+    if view.slot:
+        yield (9, 0), _slot(view, view.slot)
+    if view.who:
+        texts = {k: v for k, v in (("name", view.who.name), ("role", view.who.role)) if v}
+        yield (12, 0), Line(section="who", at=view.who.since, texts=texts)
+
+
+def _age(view: View, at: int) -> str:
+    return short(view.now - at)
+
+
+def _true(**flags: bool) -> dict[str, bool]:
+    return {name: True for name, flag in flags.items() if flag}
+
+
+def _slot(view: View, slot: Now) -> Line:
+    texts = {"doing": slot.doing, **({"blocked": slot.blocked} if slot.blocked else {})}
+    texts |= {"waiting_on": slot.waiting_on} if slot.waiting_on else {}
+    facts: dict[str, Any] = {} if slot.blocked else {"blocked": False}
+    facts |= {"where": slot.where} if slot.where else {}
+    facts |= {"age": _age(view, slot.since), "revision": slot.revision}
+    return Line(
+        section="now",
+        at=slot.since,
+        facts=facts | _true(stale=view.now - slot.since > NOW_STALE),
+        texts=texts,
+    )
+
+
+Ranked = Iterator[tuple[tuple[int, int], Line]]
+
+#: How an ask ended, when it last changed, and which entry says why.
+_ENDED = {
+    "approved": ("settled", ""),
+    "rejected": ("settled", "decided"),
+    "answered": ("settled", "decided"),
+    "expired": ("settled", ""),
+    "lapsed": ("closed", ""),
+    "taken_back": ("closed", "ended"),
+}
+
+
+def _ask(view: View, ask: Document) -> Ranked:
+    if not isinstance(ask, Ask) or ask.by != view.me:
+        return
+    facts: dict[str, Any] = {"trail": ask.id}
+    text = {"summary": view.said(ask.asked)}
+    if ask.state == "pending" and ask.questioned:
+        asked = view.entries.get(ask.question)
+        by = {"by": asked.entry.by} if asked and asked.entry else {}
+        at = asked.ts if asked else ask.made
+        facts |= {**by, "where": ask.where, "age": _age(view, at)}
+        text = {"question": view.said(ask.question)}
+        left = ask.deadline - view.now
+        yield (2, ask.deadline), Line(section="questions", at=at, facts=facts, texts=text, left=left)
+    elif ask.state == "pending":
+        facts |= {"age": _age(view, ask.made)}
+        left = ask.deadline - view.now
+        yield (5, ask.deadline), Line(section="pending_asks", at=ask.made, facts=facts, texts=text, left=left)
+    elif ask.state in _ENDED and (not ask.told or ask.id in view.told):
+        yield _verdict(view, ask, facts, text)
+
+
+def _verdict(view: View, ask: Ask, facts: dict[str, Any], text: dict[str, str]) -> tuple[tuple[int, int], Line]:
+    when, why = _ENDED[ask.state]
+    at: int = getattr(ask, when)
+    by = ask.closed_by if ask.state == "taken_back" else ask.settled_by
+    facts |= {"status": ask.state, **({"by": by} if by else {}), "age": _age(view, at)}
+    said = view.entries.get(getattr(ask, why)) if why else None
+    if said and said.entry and not isinstance(said.entry.payload, Absent):
+        payload = said.entry.payload if isinstance(said.entry.payload, dict) else {}
+        text |= {k: payload[k] for k in ("answer", "reason") if isinstance(payload.get(k), str)}
+    elif said:
+        text |= {"reason": said.summary}
+    left = ask.lapses - view.now if ask.state == "approved" else 0
+    weight = (0, ask.lapses) if ask.state == "approved" else (1, at)
+    return weight, Line(section="verdicts", at=at, facts=facts, texts=text, left=left, document=ask)
+
+
+def _item(view: View, item: Document) -> Ranked:
+    if not isinstance(item, Item):
+        return
+    text = {"summary": view.said(item.sent)}
+    facts: dict[str, Any] = {"item": item.id}
+    dead = item.state == "expired" and not item.closed
+    at = item.settled if dead else item.made
+    age = {"age": _age(view, at)}
+    if dead and item.sender == view.me:
+        facts |= {"status": "dead letter", "to": item.to, **age}
+        yield (1, at), Line(section="verdicts", at=at, facts=facts, texts=text)
+    elif item.state == "open" or (dead and view.now - at <= MISSED_SHOWN):
+        role = {"to": item.to} if item.to.startswith("role:") else {}
+        facts |= {"status": "expired"} if dead else {}
+        facts |= {"from": item.sender, **role, "where": item.where, **age}
+        left = 0 if dead else item.deadline - view.now
+        section = Line(section="handoffs", at=at, facts=facts, texts=text, left=left, document=item)
+        yield (3, item.deadline), section
+
+
+def _blocked(view: View, now: Document) -> Ranked:
+    if not isinstance(now, Now) or not now.blocked or now.id == view.me:
+        return
+    facts = {"who": now.id, "age": _age(view, now.since)}
+    texts = {"blocked": now.blocked, **({"waiting_on": now.waiting_on} if now.waiting_on else {})}
+    mine = view.me.partition(":")[2] in now.waiting_on
+    yield (4, 0 if mine else now.since), Line(section="blockers", at=now.since, facts=facts, texts=texts)
+
+
+def _mail(view: View, note: Document) -> Ranked:
+    if not isinstance(note, MailNote) or note.gone or note.posted not in view.entries:
+        return
+    facts = {"note": note.id, "by": note.by, "age": _age(view, note.made)}
+    left = note.expires - view.now
+    texts = {"label": view.said(note.posted)}
+    yield (6, note.expires), Line(section="mailbox", at=note.made, facts=facts, texts=texts, left=left)
+
+
+def _job(view: View, job: Document) -> Ranked:
+    if not isinstance(job, Job) or job.assignee != view.me or job.stage == "done":
+        return
+    facts = {"job": f"job:{job.id}", "stage": job.stage or "unopened", "age": _age(view, job.created)}
+    yield (10, job.created), Line(section="jobs", at=job.created, facts=facts)
+
+
+_SAYS = {Ask: _ask, Item: _item, Now: _blocked, MailNote: _mail, Job: _job}

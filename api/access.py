@@ -1,5 +1,6 @@
 """One log line for each request, without secrets; and the last net for what nobody caught."""
 
+import logging
 import re
 import time
 
@@ -12,6 +13,7 @@ from store import telemetry
 from .answers import failed
 
 log = structlog.get_logger(__name__)
+_PLAIN = logging.getLogger(__name__)  # asked first, so that a line which nobody wants costs nothing
 
 # What follows these words in a path opens something, also where it has not the form of a key.
 _PATHS = re.compile(r"(/(?:k|sign-in)/)[^/]+", re.IGNORECASE)
@@ -47,6 +49,7 @@ class Access:
             if not status:
                 await response(scope, receive, watched)
         finally:
-            note = log.debug if status < 400 else log.info
-            ms = round((time.perf_counter() - began) * 1000, 1)
-            note("request", method=scope["method"], path=masked(scope["path"]), status=status, ms=ms)
+            level = logging.DEBUG if status < 400 else logging.INFO
+            if _PLAIN.isEnabledFor(level):
+                ms = round((time.perf_counter() - began) * 1000, 1)
+                log.log(level, "request", method=scope["method"], path=masked(scope["path"]), status=status, ms=ms)

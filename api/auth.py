@@ -56,6 +56,11 @@ def check_own_page(request: HTTPConnection, public_url: str | None) -> None:
         )
 
 
+def program(name: str) -> str:
+    """A program's own name, as it is kept."""
+    return name[:CLIENT_LIMIT] if name.isprintable() else "".join(c for c in name if c.isprintable())[:CLIENT_LIMIT]
+
+
 def _badge(request: HTTPConnection, token: str, *, client: str, space: str, source: str = "argument space") -> Badge:
     kind, via, id, secret = read_token(token)
     if (kind == "session") != (token == request.cookies.get(COOKIE, "")):
@@ -69,7 +74,7 @@ def _badge(request: HTTPConnection, token: str, *, client: str, space: str, sour
         id,
         secret,
         via,
-        "".join(c for c in name if c.isprintable())[:CLIENT_LIMIT],
+        program(name),
         spaces=tuple((where, said) for where, said in declared if said),
         agents=(("header X-LogMem-Agent", agent),) if agent else (),
     )

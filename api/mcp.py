@@ -32,7 +32,7 @@ from store.verbs.identity import Badge
 from store.verbs.perform import perform
 from store.verbs.render import text
 
-from .auth import key_badge
+from .auth import key_badge, program
 from .hosts import Hosts
 from .mcp_wire import Wire
 
@@ -78,7 +78,7 @@ class Mcp:
         )
         server.add_request_handler("tools/list", PaginatedRequestParams, self._list)
         server.add_request_handler("tools/call", CallToolRequestParams, self._call)
-        server.middleware.append(self._introduce)
+        server.middleware[:] = [self._introduce]  # the SDK's own traces each request, with what agents say in it
         # No handler sends anything but its result, so that a progress token changes nothing.
         self.wire = Wire(server, hosts=hosts, admit=self._admit, may_stream=lambda _: False)
 
@@ -86,10 +86,15 @@ class Mcp:
         """Where it is reached: with a bearer, and by minted URL."""
         return [Route(path, self.wire) for path in PATHS]
 
-    async def _admit(self, request: Request, whole: bool) -> None:
-        badge = _badge(request)
-        if whole:
-            await self._enter(badge)
+    async def _admit(self, request: Request, message: dict[str, Any] | None) -> None:
+        """Turn away who is nobody here; who calls a tool is proven by that call, to spare it a round trip."""
+        if message is None:
+            request.state.badge = _badge(request)
+            return
+        match message:
+            case {"id": _, "method": "tools/call", "params": {"name": str()}}:
+                return
+        request.state.entered = await self._enter(request.state.badge)
 
     async def _enter(self, badge: Badge) -> Result:
         """Who calls, proven. Refuses what `perform` refuses."""
@@ -110,17 +115,15 @@ class Mcp:
         result = await call_next(ctx)
         if ctx.method not in ("initialize", "server/discover") or not isinstance(result, dict):
             return result
-        badge = _badge(ctx.request, client=_declared(ctx))
-        entered = await self._enter(badge)
+        request = _request(ctx)
         if ctx.method == "initialize":
-            await self.clients.connected(badge.id, badge.client)
-        listed = await self._listed(_request(ctx), badge)
-        return {**result, "instructions": instructions(entered["caller"], entered["space"], listed)}
+            await self.clients.connected(request.state.badge.id, program(_declared(ctx)))
+        listed = await self._listed(request, request.state.badge)
+        return {**result, "instructions": instructions(request.state.entered, listed)}
 
     async def _list(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
-        badge = _badge(ctx.request)
-        await self._enter(badge)
-        listed = await self._listed(_request(ctx), badge)
+        request = _request(ctx)
+        listed = await self._listed(request, request.state.badge)
         return {**COMPLETE, "tools": [_tool(row) for row in listed.values()]}
 
     async def _call(self, ctx: Context, params: CallToolRequestParams) -> HandlerResult:
@@ -145,9 +148,10 @@ class Mcp:
         for what, said in (("space", space), (f'_meta["{ACTION_ID}"]', action_id)):
             if not isinstance(said, str):
                 wrong = wrong or Refused("invalid_argument", f"{what} must be a text. Nothing was written.")
-        badge = _badge(request, client=_declared(ctx), space=space if isinstance(space, str) else "")
-        if ctx.session.client_params is None:
-            badge = replace(badge, client=await self.clients.name(badge.id) or badge.client)
+        badge: Badge = request.state.badge
+        client = program(_declared(ctx)) or await self.clients.name(badge.id) or badge.client
+        spaces = (*badge.spaces, ("argument space", space)) if space and isinstance(space, str) else badge.spaces
+        badge = replace(badge, client=client, spaces=spaces)
         listed = await self._listed(request, badge)
         if name not in listed:
             await self._enter(badge)
@@ -163,11 +167,9 @@ def _request(ctx: Context) -> Request:
     return ctx.request
 
 
-def _badge(request: Request | None, *, client: str = "", space: str = "") -> Badge:
+def _badge(request: Request) -> Badge:
     """The badge of a key. Refuses unauthenticated, also for a person's session: people have the console."""
-    if request is None:
-        raise TypeError("MCP is served over HTTP only")
-    badge = key_badge(request, key=request.path_params.get("key", ""), client=client, space=space)
+    badge = key_badge(request, key=request.path_params.get("key", ""))
     if badge.kind != "key":
         raise Refused("unauthenticated", "This takes a key, not a session. An owner can mint one.")
     return badge
@@ -202,10 +204,11 @@ def description(row: Row) -> str:
     return " ".join((getdoc(row.run) or "").split())
 
 
-def instructions(caller: str, space: str, listed: Mapping[str, Row]) -> str:
+def instructions(entered: Result, listed: Mapping[str, Row]) -> str:
     """Who and where the caller is, and how to work here with the tools that it has."""
     verbs = {row.verb for row in listed.values()}
-    return " ".join((f"You are {caller} in space {space}.", *(said for verb, said in GUIDE if verb in verbs)))
+    you = f"You are {entered['caller']} in space {entered['space']}."
+    return " ".join((you, *(said for verb, said in GUIDE if verb in verbs)))
 
 
 def _refusal(no: Refused) -> dict[str, Any]:

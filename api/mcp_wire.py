@@ -51,8 +51,8 @@ BODY_LIMIT = 1 << 20  # bytes
 VERSION_HEADER = "mcp-protocol-version"
 HANDSHAKE = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
 
-Admit = Callable[[Request, bool], Awaitable[None]]
 Json = dict[str, Any]
+Admit = Callable[[Request, Json | None], Awaitable[None]]
 
 
 class Answer(NamedTuple):
@@ -82,9 +82,9 @@ def has_progress_token(message: Json) -> bool:
 class Wire:
     """An ASGI endpoint that serves `server`.
 
-    `admit` refuses a request before it is dispatched; its second argument says whether the caller must be proven there
-    (else the handler does that). `may_stream` says which requests the session manager serves: the short path drops
-    progress and messages, so it is for handlers that send nothing but their result.
+    `admit` refuses a request, first before its body is read and then with its message. `may_stream` says which requests
+    the session manager serves: the short path drops progress and messages, so it is for handlers that send nothing
+    but their result.
     """
 
     def __init__(
@@ -111,16 +111,18 @@ class Wire:
         request = Request(scope, receive)
         id = None
         try:
-            self._check(request)
-            await self.admit(request, False)
-            body = await _body(request)
+            # Looked up often, so once in a form that is quick; of two with one name the first counts.
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+            self._check(request, headers)
+            await self.admit(request, None)
+            body = await _body(request, headers.get("content-length", ""))
             message = _read(request, body)
             id = message.get("id")
+            await self.admit(request, message)
             if "method" not in message or "id" not in message or self.may_stream(message):
-                await self.admit(request, True)
                 await self._hand_over(request, message, body, send)
                 return
-            result = await self._answer(request, message)
+            result = await self._answer(request, headers, message)
             answer = Answer(200, pydantic_core.to_json({"jsonrpc": "2.0", "id": id, "result": result}), {})
         except ClientDisconnect:
             return
@@ -130,24 +132,24 @@ class Wire:
             answer = no.answer
         await _send(send, answer)
 
-    def _check(self, request: Request) -> None:
+    def _check(self, request: Request, headers: Mapping[str, str]) -> None:
         """What can be said before the body is read."""
         if request.method != "POST":
             text = "MCP is spoken here by POST only: there are no sessions and no streams to open."
             raise failed(405, INVALID_REQUEST, text, headers={"Allow": "POST"})
-        wrong = self.hosts.fault(request.headers.get("host", ""), request.headers.get("origin", ""))
+        wrong = self.hosts.fault(headers.get("host", ""), headers.get("origin", ""))
         if wrong:
             raise failed(wrong[0], INVALID_REQUEST, wrong[1])
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise failed(415, INVALID_REQUEST, "Content-Type must be application/json.")
 
-    async def _answer(self, request: Request, message: Json) -> Json:
+    async def _answer(self, request: Request, headers: Mapping[str, str], message: Json) -> Json:
         """Dispatch one request, and give its result. Raises what is refused, and the answer to what fails."""
         id, method, params = message["id"], message["method"], message.get("params")
-        version = request.headers.get(VERSION_HEADER)
+        version = headers.get(VERSION_HEADER)
         modern = version is not None and version not in HANDSHAKE
         if modern:
-            route = _route(request, message)
+            route = _route(request, headers, message)
             connection = Connection.from_envelope(route.protocol_version, route.client_info, route.client_capabilities)
         else:
             connection = Connection.from_envelope(version or DEFAULT_NEGOTIATED_VERSION, None, None)
@@ -160,7 +162,7 @@ class Wire:
         state = self._manager._lifespan_state
         try:
             return await serve_one(self.server, context, method, params, connection=connection, lifespan_state=state)
-        except Refused:
+        except (Refused, ClientDisconnect):
             raise
         except Exception as wrong:  # noqa: BLE001 - the SDK's own boundary, which logs what it does not know
             said = modern_error_data(wrong)
@@ -178,10 +180,9 @@ class Wire:
         await self._manager.handle_request(request.scope, replay, send)
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, length: str) -> bytes:
     """The body. Raises the answer to one that is too large, and ClientDisconnect."""
     too_large = failed(413, INVALID_REQUEST, f"A request may have {BODY_LIMIT} bytes. Nothing was done.")
-    length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > BODY_LIMIT:
         raise too_large
     parts: list[bytes] = []
@@ -228,12 +229,12 @@ def _fits(message: Json) -> bool:
     return isinstance(message["method"], str) if "method" in message else "result" in message or "error" in message
 
 
-def _route(request: Request, message: Json) -> InboundModernRoute:
+def _route(request: Request, headers: Mapping[str, str], message: Json) -> InboundModernRoute:
     """Who speaks which version, in the era that says so with each request. Raises the answer to what is wrong."""
     doubled = find_duplicated_routing_header(request.headers.items())
     if doubled:
         raise failed(400, HEADER_MISMATCH, f"{doubled} header appears more than once", id=message["id"])
-    route = classify_inbound_request(message, headers=dict(request.headers))
+    route = classify_inbound_request(message, headers=headers)
     if isinstance(route, InboundLadderRejection):
         status = ERROR_CODE_HTTP_STATUS.get(route.code, 400)
         raise failed(status, route.code, route.message, id=message["id"], data=route.data)

@@ -8,9 +8,11 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from fastapi import FastAPI
+import uvicorn
+import uvloop
 
 from api.app import create
+from store import telemetry
 from store.engine.client import Target
 from store.engine.embedded import Embedded, ensure
 from store.engine.store import open_store
@@ -20,17 +22,27 @@ HOME = "LOGMEM_BENCH_HOME"
 BARE_KEY = "lm:{bench}:mail:bare"
 
 
-def app() -> FastAPI:
-    """The product's application, and `/bare`: an endpoint that does one GET and nothing else."""
+async def serve(listener: socket.socket) -> None:
+    """Serve the product's application, and `/bare`: an endpoint that does one GET and nothing else."""
     store = open_store(Target.embedded(ensure(Path(os.environ[HOME]))))
-    made = create(store, Settings())
+    app = create(store, Settings())
 
-    @made.post("/bare")
+    @app.post("/bare")
     async def bare() -> dict[str, str]:
-        value = await store.reader.get(BARE_KEY)
-        return {"value": str(value)}
+        return {"value": str(await store.reader.get(BARE_KEY))}
 
-    return made
+    config = uvicorn.Config(
+        app, http="httptools", lifespan="on", access_log=False, log_level="warning", timeout_keep_alive=600
+    )
+    await uvicorn.Server(config).serve(sockets=[listener])
+    await store.close()
+
+
+def main() -> None:
+    """Serve on the listening socket with the descriptor that was given."""
+    telemetry.configure("warning")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve(socket.socket(fileno=int(sys.argv[1]))))
 
 
 @contextlib.asynccontextmanager
@@ -40,11 +52,9 @@ async def serving(engine: Embedded) -> AsyncIterator[int]:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1024)
         port: int = listener.getsockname()[1]
-        command = ["-m", "uvicorn", "bench.server:app", "--factory", "--fd", str(listener.fileno())]
-        quiet = ["--log-level", "warning", "--no-access-log", "--loop", "uvloop", "--http", "httptools"]
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-W", "ignore", *command, *quiet,
-            env=os.environ | {HOME: str(engine.home)}, pass_fds=[listener.fileno()], stdout=asyncio.subprocess.DEVNULL,
+            sys.executable, "-W", "ignore", "-m", "bench.server", str(listener.fileno()),
+            env=os.environ | {HOME: str(engine.home)}, pass_fds=[listener.fileno()],
         )  # fmt: skip
     try:
         await _ready(port)
@@ -60,3 +70,7 @@ async def _ready(port: int) -> None:
     writer.write(f"GET /livez HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n".encode())
     await asyncio.wait_for(reader.read(), 30)
     writer.close()
+
+
+if __name__ == "__main__":
+    main()

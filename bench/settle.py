@@ -92,7 +92,8 @@ async def _race(name: str, things: int, race: _Items | _Asks) -> Row:
                 raise RuntimeError(f"{name}: something was settled {won} times")
             wins, told = wins + won, told + knew
     took = time.monotonic() - start
-    raw = f"{things:,} {name}, {CALLERS} callers each, {took:.0f} s; losers told who won: {told:,} of {things * (CALLERS - 1):,}"
+    losers = things * (CALLERS - 1)
+    raw = f"{things:,} {name}, {CALLERS} callers each, {took:.0f} s; losers told who won: {told:,} of {losers:,}"
     return Row(
         f"one winner each, {name}",
         wins / things,

@@ -154,7 +154,7 @@ class _Server:
 
         from store.settings import PREFIX
 
-        from .operate import quiet, settings
+        from .setting import quiet, settings
 
         found = settings(space=space)
         quiet(found)

@@ -14,6 +14,7 @@ from . import show
 from .importpath import environment
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EARLY = 5  # seconds from a signal to the end of a start
 LEFT_OVER = 3.0  # seconds for what a killed `up` has left to free its port
 DEFAULT_SPACE, FIRST_OWNER = "fleet", "owner"
 
@@ -27,12 +28,12 @@ def up(
     no_bot: Annotated[bool, typer.Option("--no-bot", help="Without the Telegram bot.")] = False,
 ) -> None:
     """Start LogMem on this machine: the store and the API. Ctrl-C stops all of it."""
-    _on_signals(_end)
+    early = _Early()
     from store.target import reached
 
     from . import home
     from .listener import listen
-    from .operate import quiet, settings
+    from .setting import quiet, settings
 
     found = settings(port=port, space=space)
     found = found.model_copy(update={"home": found.home.absolute()})
@@ -44,7 +45,7 @@ def up(
         show.say(f"Starting LogMem in {found.home} …")
         with reached(found, keep=True) as target:
             try:
-                asyncio.run(_Up(found, target, listener).run(json=json))
+                asyncio.run(_Up(found, target, listener).run(early, json=json))
             finally:  # what is left is to stop the store, which takes a moment
                 _on_signals(signal.SIG_IGN)
 
@@ -56,7 +57,7 @@ def serve(
 ) -> None:
     """Run one process in the foreground, over the store that the settings name."""
     from .listener import listen
-    from .operate import settings
+    from .setting import settings
 
     found = settings(host=host, port=port)
     listener = listen(found.host, found.port)
@@ -71,7 +72,7 @@ class _Up:
 
     def __init__(self, settings: Any, target: Any, listener: socket.socket) -> None:
         from .children import Api
-        from .operate import local_url
+        from .setting import local_url
 
         self.settings, self.target = settings, target
         self.log = settings.home / "logs" / "api.log"
@@ -80,13 +81,15 @@ class _Up:
         self.url = settings.public_url or self.local
         self.space = settings.space or DEFAULT_SPACE
 
-    async def run(self, *, json: bool) -> None:
+    async def run(self, early: "_Early", *, json: bool) -> None:
         """Start, tell when ready, and keep it up until a signal comes. Fault, StoreProblem, Refused: it cannot."""
         from .children import bound, keep_store
 
         stop = asyncio.Event()
         for each in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(each, stop.set)
+        if early.over():
+            return
         stopped: asyncio.Task[Any] = asyncio.create_task(stop.wait())
         parts = [self.api.keep(), bound(self.log), self._begin(json=json)]
         if not self.settings.redis_uri:
@@ -173,6 +176,21 @@ def _on_signals(what: Any) -> None:
         signal.signal(each, what)
 
 
-def _end(sign: int, frame: FrameType | None) -> None:
-    """The way out while we start: what is open gets closed."""
-    sys.exit(0)
+class _Early:
+    """Signals that come while we start: the step in progress is finished first, but not for long."""
+
+    def __init__(self) -> None:
+        self._came = False
+        _on_signals(self._heard)
+        signal.signal(signal.SIGALRM, self._heard)
+
+    def _heard(self, sign: int, frame: FrameType | None) -> None:
+        if self._came:
+            sys.exit(0)  # what is open gets closed
+        self._came = True
+        signal.alarm(EARLY)
+
+    def over(self) -> bool:
+        """From now on signals go elsewhere; whether one has come already."""
+        signal.alarm(0)
+        return self._came

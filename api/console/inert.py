@@ -10,11 +10,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from store.domain.moments import SECOND, age, moment, span
 from store.domain.text import one_line
 from store.verbs.canonical import canonical
 
+FILTERS = ("said", "shown", "escapes", "lines", "tree", "bare", "utc", "ago", "left", "held")  # of the templates
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
+ESCAPES = re.compile(r'(\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt"\\]))')
 ESCAPED = 10  # characters that one becomes at most
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -32,6 +36,24 @@ class Node:
 def said(text: str) -> str:
     """A text in quotes, on one line, whole."""
     return one_line(text, ESCAPED * len(text))
+
+
+def escapes(line: str) -> Markup:
+    """Escaped text for a page, with each escape marked: what hides in a text should strike the eye."""
+    parts = ESCAPES.split(line)  # text and escapes by turns
+    kinds = {"\\n": "esc eol", "\\\\": "", '\\"': ""}
+    marked = [
+        Markup('<span class="{}">{}</span>').format(kind, part)
+        if n % 2 and (kind := kinds.get(part, "esc"))
+        else escape(part)
+        for n, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
+
+
+def shown(text: str) -> Markup:
+    """`said`, with its escapes marked."""
+    return escapes(said(text))
 
 
 def bare(text: str) -> str:

@@ -68,8 +68,7 @@ class Console:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        words = (inert.said, inert.bare, inert.lines, inert.tree, inert.utc, inert.ago, inert.left, inert.held)
-        env.filters |= {f.__name__: f for f in words}
+        env.filters |= {name: getattr(inert, name) for name in inert.FILTERS}
         env.globals |= {"version": version, "states": STATES, "quote": _quote}
         self.env = env
 

@@ -70,7 +70,8 @@ class Entry:
 
     def body(self) -> dict[str, Any]:
         """What is kept and hashed: every field that says something."""
-        kept = {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items() if v not in ("", ())}
+        says = {k: v for k, v in vars(self).items() if k == "payload" or v not in ("", ())}  # "" is a payload too
+        kept = {k: list(v) if isinstance(v, tuple) else v for k, v in says.items()}
         if isinstance(self.payload, Absent):
             del kept["payload"]
         return kept

@@ -45,6 +45,7 @@ class Item(Document):
     settled_by: str = ""
     via: str = ""
     closed: int = 0
+    told: int = 0  # that it was declined was surfaced to its sender
     requeued_as: str = ""
     requeued_from: str = ""
     sent: str = entry_id()
@@ -59,6 +60,8 @@ class Item(Document):
         elif self.state == "expired" and not self.closed:
             yield Index("dead", self.sender, self.deadline)
             yield Index("missed", self.to, self.deadline)
+        elif self.state == "declined" and not self.told:
+            yield Index("declined", self.sender, self.settled)
 
     def as_of(self, now: int) -> "Item":
         if self.state == "open" and now > self.deadline:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .ask import Ask
 from .document import Document
-from .entry import Absent, Logged
+from .entry import Logged
 from .item import Item
 from .job import Job
 from .mailbox import MailNote
@@ -24,7 +24,7 @@ GONE = "[redacted]"
 class View:
     """All that a Brief is made from, as it stands at `now` (ms). `unread` counts what was not even looked at.
 
-    `entries` are those that the documents point at; `told` are verdicts to show although they were surfaced before.
+    `entries` are those that the documents point at; `told` are the refs of those to show although surfaced before.
     """
 
     me: str
@@ -58,6 +58,9 @@ class Line:
     document: Document | None = None
 
 
+Ranked = Iterator[tuple[tuple[int, int], Line]]  # lines, with their weight and what orders those of one weight
+
+
 def short(ms: int) -> str:
     """A length of time in one word: `40s`, `12m`, `23h`, `3d`. Rounded down."""
     for below, unit, letter in ((90 * SECOND, SECOND, "s"), (90 * MINUTE, MINUTE, "m"), (2 * DAY, HOUR, "h")):
@@ -71,19 +74,14 @@ def lines_of(view: View) -> list[Line]:
     return [line for _, line in sorted(_ranked(view), key=lambda pair: pair[0])]
 
 
-def _ranked(view: View) -> Iterator[tuple[tuple[int, int], Line]]:
+def _ranked(view: View) -> Ranked:
     """Lines with their weight (lower is weightier) and what orders those of one weight."""
     for document in view.documents:
         yield from _SAYS[type(document)](view, document.as_of(view.now))
-    if view.recap and view.recap.entry:
-        recap, stale = view.recap, view.now - view.recap.ts > RECAP_STALE
-        said = recap.entry.payload if recap.entry and isinstance(recap.entry.payload, dict) else {}
-        facts = {"age": _age(view, recap.ts), **_true(stale=stale, auto=bool(said.get("auto")))}
-        yield (7, 0), Line(section="last_recap", at=recap.ts, facts=facts, texts={"summary": recap.summary})
-        for n, step in enumerate(said.get("next", ())[:NEXT_LIMIT]):
-            yield (8, n), Line(section="next", at=recap.ts, texts={"step": step})
+    if view.recap:
+        yield from _recap(view, view.recap)
     if view.slot:
-        yield (9, 0), _slot(view, view.slot)
+        yield (10, 0), _slot(view, view.slot)
     if view.who:
         texts = {k: v for k, v in (("name", view.who.name), ("role", view.who.role)) if v}
         yield (12, 0), Line(section="who", at=view.who.since, texts=texts)
@@ -95,6 +93,20 @@ def _age(view: View, at: int) -> str:
 
 def _true(**flags: bool) -> dict[str, bool]:
     return {name: True for name, flag in flags.items() if flag}
+
+
+def _recap(view: View, recap: Logged) -> Ranked:
+    said = _payload(recap)
+    stale = view.now - recap.ts > RECAP_STALE
+    facts = {"age": _age(view, recap.ts), **_true(stale=stale, auto=bool(said.get("auto")))}
+    yield (8, 0), Line(section="last_recap", at=recap.ts, facts=facts, texts={"summary": recap.summary})
+    for n, step in enumerate(said.get("next", ())[:NEXT_LIMIT]):
+        yield (9, n), Line(section="next", at=recap.ts, texts={"step": step})
+
+
+def _payload(said: Logged | None) -> dict[str, Any]:
+    """The payload of an entry that a verb of ours wrote; nothing once it was redacted."""
+    return said.entry.payload if said and said.entry and isinstance(said.entry.payload, dict) else {}
 
 
 def _slot(view: View, slot: Now) -> Line:
@@ -110,8 +122,6 @@ def _slot(view: View, slot: Now) -> Line:
         texts=texts,
     )
 
-
-Ranked = Iterator[tuple[tuple[int, int], Line]]
 
 #: How an ask ended, when it last changed, and which entry says why.
 _ENDED = {
@@ -140,8 +150,8 @@ def _ask(view: View, ask: Document) -> Ranked:
     elif ask.state == "pending":
         facts |= {"age": _age(view, ask.made)}
         left = ask.deadline - view.now
-        yield (5, ask.deadline), Line(section="pending_asks", at=ask.made, facts=facts, texts=text, left=left)
-    elif ask.state in _ENDED and (not ask.told or ask.id in view.told):
+        yield (6, ask.deadline), Line(section="pending_asks", at=ask.made, facts=facts, texts=text, left=left)
+    elif ask.state in _ENDED and (not ask.told or ask.ref in view.told):
         yield _verdict(view, ask, facts, text)
 
 
@@ -151,11 +161,9 @@ def _verdict(view: View, ask: Ask, facts: dict[str, Any], text: dict[str, str]) 
     by = ask.closed_by if ask.state == "taken_back" else ask.settled_by
     facts |= {"status": ask.state, **({"by": by} if by else {}), "age": _age(view, at)}
     said = view.entries.get(getattr(ask, why)) if why else None
-    if said and said.entry and not isinstance(said.entry.payload, Absent):
-        payload = said.entry.payload if isinstance(said.entry.payload, dict) else {}
-        text |= {k: payload[k] for k in ("answer", "reason") if isinstance(payload.get(k), str)}
-    elif said:
-        text |= {"reason": said.summary}
+    text |= {k: v for k, v in _payload(said).items() if k in ("answer", "reason")}
+    if said and ask.state == "taken_back":
+        text["reason"] = said.summary
     left = ask.lapses - view.now if ask.state == "approved" else 0
     weight = (0, ask.lapses) if ask.state == "approved" else (1, at)
     return weight, Line(section="verdicts", at=at, facts=facts, texts=text, left=left, document=ask)
@@ -172,13 +180,17 @@ def _item(view: View, item: Document) -> Ranked:
     if dead and item.sender == view.me:
         facts |= {"status": "dead letter", "to": item.to, **age}
         yield (1, at), Line(section="verdicts", at=at, facts=facts, texts=text)
-    elif item.state == "open" or (dead and view.now - at <= MISSED_SHOWN):
+    elif item.state == "declined" and item.sender == view.me and (not item.told or item.ref in view.told):
+        text |= {"reason": view.said(item.ended)}
+        facts |= {"status": "declined", "by": item.settled_by, "age": _age(view, item.settled)}
+        yield (1, item.settled), Line(section="verdicts", at=item.settled, facts=facts, texts=text, document=item)
+    elif item.sender != view.me and (item.state == "open" or (dead and view.now - at <= MISSED_SHOWN)):
         role = {"to": item.to} if item.to.startswith("role:") else {}
         facts |= {"status": "expired"} if dead else {}
         facts |= {"from": item.sender, **role, "where": item.where, **age}
         left = 0 if dead else item.deadline - view.now
-        section = Line(section="handoffs", at=at, facts=facts, texts=text, left=left, document=item)
-        yield (3, item.deadline), section
+        line = Line(section="handoffs", at=at, facts=facts, texts=text, left=left, document=item)
+        yield (4 if dead else 3, item.deadline), line
 
 
 def _blocked(view: View, now: Document) -> Ranked:
@@ -187,7 +199,7 @@ def _blocked(view: View, now: Document) -> Ranked:
     facts = {"who": now.id, "age": _age(view, now.since)}
     texts = {"blocked": now.blocked, **({"waiting_on": now.waiting_on} if now.waiting_on else {})}
     mine = view.me.partition(":")[2] in now.waiting_on
-    yield (4, 0 if mine else now.since), Line(section="blockers", at=now.since, facts=facts, texts=texts)
+    yield (5, 0 if mine else now.since), Line(section="blockers", at=now.since, facts=facts, texts=texts)
 
 
 def _mail(view: View, note: Document) -> Ranked:
@@ -196,14 +208,14 @@ def _mail(view: View, note: Document) -> Ranked:
     facts = {"note": note.id, "by": note.by, "age": _age(view, note.made)}
     left = note.expires - view.now
     texts = {"label": view.said(note.posted)}
-    yield (6, note.expires), Line(section="mailbox", at=note.made, facts=facts, texts=texts, left=left)
+    yield (7, note.expires), Line(section="mailbox", at=note.made, facts=facts, texts=texts, left=left)
 
 
 def _job(view: View, job: Document) -> Ranked:
     if not isinstance(job, Job) or job.assignee != view.me or job.stage == "done":
         return
     facts = {"job": f"job:{job.id}", "stage": job.stage or "unopened", "age": _age(view, job.created)}
-    yield (10, job.created), Line(section="jobs", at=job.created, facts=facts)
+    yield (11, job.created), Line(section="jobs", at=job.created, facts=facts)
 
 
 _SAYS = {Ask: _ask, Item: _item, Now: _blocked, MailNote: _mail, Job: _job}

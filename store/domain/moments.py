@@ -184,7 +184,7 @@ def _moment(value: object) -> int | None:
     try:
         at = datetime.fromisoformat(f"{day}T{time}{'+00:00' if zone in 'Zz' else zone}")
         ms = (at - _EPOCH) // _MILLISECOND
-    except (ValueError, OverflowError):  # the 31st of February, 25:00, an offset of a week
+    except ValueError:  # the 31st of February, 25:00, an offset of a week
         return None
     return ms + int((fraction or "0")[:3].ljust(3, "0"))
 

@@ -1,8 +1,9 @@
 """The slots Who and Now of a principal; the third, Log, is the ledger's."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .document import Document, Index, entry_id
 from .errors import Refused
@@ -49,6 +50,48 @@ class Now(Document):
     def indexes(self) -> Iterator[Index]:
         if self.blocked:
             yield Index("blocked", "", self.since)
+
+
+NAME_LIMIT, ROLE_LIMIT, SKILL_LIMIT = 80, 120, 60  # characters
+SKILLS_LIMIT = 30
+
+
+def check_profile(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """What a profile says of name, role and skills, as fields of Who. Refuses invalid_argument, too_long."""
+    said: dict[str, Any] = {}
+    for key, limit in (("name", NAME_LIMIT), ("role", ROLE_LIMIT)):
+        if key in profile:
+            said[key] = _line(profile[key], f"profile.{key}", limit)
+    if said.get("name") == "":
+        raise Refused("invalid_argument", "profile.name is empty. Nothing was written.", argument="profile")
+    if "skills" in profile:
+        given = profile["skills"]
+        skills = given if isinstance(given, list) else [given]
+        if len(skills) > SKILLS_LIMIT:
+            raise Refused(
+                "too_long",
+                f"profile.skills may be {SKILLS_LIMIT}, and here are {len(skills)}. Nothing was written.",
+                argument="profile",
+                limit=SKILLS_LIMIT,
+            )
+        lines = (_line(skill, f"profile.skills[{n}]", SKILL_LIMIT) for n, skill in enumerate(skills))
+        said["skills"] = tuple(dict.fromkeys(line for line in lines if line))
+    return said
+
+
+def _line(value: object, name: str, limit: int) -> str:
+    """One line of text, without blanks round it. Refuses invalid_argument, too_long."""
+    if not isinstance(value, str) or any(ord(c) < 32 for c in value):
+        raise Refused("invalid_argument", f"{name} is one line of text. Nothing was written.", argument="profile")
+    line = value.strip()
+    if len(line) > limit:
+        raise Refused(
+            "too_long",
+            f"{name} has {len(line)} characters and may have {limit}. Nothing was written.",
+            argument="profile",
+            limit=limit,
+        )
+    return line
 
 
 def slug(role: str) -> str:

@@ -126,13 +126,14 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object] | _Doubled:
     return _Doubled(next(key for key in counts if counts[key] > 1))
 
 
-# `float` reads NaN, Infinity and -Infinity as what they are; the walk finds them.
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=float, parse_int=_integer)
+# It reads NaN, Infinity and 1e400 as what they are; the walk finds them.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
 
 # A text with fewer brackets than this cannot bring the decoder near the recursion limit, so it need not be looked
-# through beforehand. The possessive quantifiers keep a text without an end (`"\"\"\"…`) linear.
+# through beforehand.
 _FEW_BRACKETS = 200
-_RUNS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]+|[\]}]+', re.DOTALL)
+# A text in quotes matches with or without its end, so that what is never closed is passed over once.
+_RUNS = re.compile(r'"(?:[^"\\]+|\\.)*"?|[\[{]+|[\]}]+', re.DOTALL)
 
 
 def _decoded(raw: bytes | str) -> tuple[str, int]:

@@ -4,9 +4,9 @@ Why it holds. The tokenizer cuts a text into pieces by a fixed pattern, then joi
 the two together are in its vocabulary. So when it has finished, no two neighbours in a piece are a token together.
 `APART` and `JOINED` say which pairs of ASCII characters are tokens; two of those never stay single side by side,
 which bounds the tokens that lie within a run of such characters. A token that reaches out of a run is counted
-with what it reaches into. Words in `words` have a known price. Three digits are always one token. Outside ASCII a
-character costs its bytes in UTF-8, less where its first bytes are a token, and the tokens that begin amid a
-character are few enough to be named (`_CROSSED`).
+with what it reaches into. Words in `words` and the runs of punctuation in `RUNS` have a known price. Three digits are
+always one token. Outside ASCII a character costs its bytes in UTF-8, less where its first bytes are a token, and the
+tokens that begin amid a character are few enough to be named (`CROSSED`).
 
 The facts about the vocabulary were read from it; tests/domain/test_tokens.py holds each against the real tokenizer,
 and the bound itself against random text of many kinds.
@@ -36,8 +36,14 @@ JOINED = r"""
 ?!"#$'(),-./:<>?[\_| @"$(:@[\ ["#$%'(*,-/:@[\]^_`{ \"$'(,-./:<[\ ]!"%&'()*+,-./:;<=>?[\]^_{|} ^()-.[\^{
 _"$%'()*,-./:;<=[\]^_{| `),.:;\]`} {"$%'-/:@\{|} |"'(-\| }!"$%&'()+,-./:;<=>?@[\]_`{|} ~,-/=~
 """
+#: Runs of punctuation by their price where they are a whole piece: what JSON and our own lines are full of.
+RUNS = {
+    1: """ ":" "," "},{" ":{" ":[" ":["  "}, }," "," },{" ..." .","  ":"","  """,
+    2: """ ":[{" ":[]," "]," "]}," "}]," "}," "}}," "}]} ":[]} ":{} ?"," !"," )"," ..."," ."},{" ?"},{" ."]," """,
+    3: """ ":{}," ."}]," ?"}]," """,
+}
 #: Bit n: the character U+0080 + n, of two bytes, is a token.
-_WHOLE_OF_TWO = int(
+WHOLE_OF_TWO = int(
     "63ff0000003579cb5c28ae00076ab7fbfe011fff001fffff07fffffe88001000001c07ffffff0000d3f10000000002fffffffffe687df7f1ff3e"
     "0020000000000080830a03000000acefea8b8e8d000000000000dffeffffffffffffffff41f60000000000007ffffffef3fbffff115000000000"
     "00000000000020880000174f00000000340000401800000000000000002000000a9a0000000000000f0000000000000000004000000180030205"
@@ -45,14 +51,14 @@ _WHOLE_OF_TWO = int(
     16,
 )
 #: Bit n: the first two of the three bytes of the characters from U+0000 + 64 n on are a token.
-_BEGUN_OF_THREE = int(
+BEGUN_OF_THREE = int(
     "ff1010000000000f00000010010000010000000067f4dd7fbf5f02df7ff02ffe03dd97fbf45bbd7f1bbf0000000000007f0c7fffbfffffffffff"
     "fffebffffffffffffffffffffffffffff7ffffffffffff9fffffffffffffff00000000000000000000000000413f0000100077fe1fffbf100000"
     "c0003f0f7ffffff000000000",
     16,
 )
 #: Characters of three bytes that are a token each: punctuation, arrows, boxes, kana.
-_WHOLE_OF_THREE = re.compile(
+WHOLE_OF_THREE = re.compile(
     "[\u2009-\u200b\u2010\u2011\u2013-\u2015\u2018-\u201a\u201c-\u2022\u2026\u2030\u2032\u2033\u2039\u203a\u20ac\u2116"
     "\u2122\u2190-\u2193\u21d2\u2212\u2219\u221a\u221e\u2248\u2264\u2265\u2500-\u2503\u251c\u2550\u2551\u2588\u2591-\u2593"
     "\u25a0\u25a1\u25aa\u25ab\u25b2\u25b3\u25b6\u25ba\u25bc\u25c6\u25c7\u25cb\u25cf\u2605\u2606\u2665\u2705\u2713\u2714"
@@ -61,14 +67,14 @@ _WHOLE_OF_THREE = re.compile(
     "\u30f3\u30f4\u30fb-\u30fd]"
 )
 #: Characters of four bytes of which the first two, or the first three, are a token: most emoji, letters of mathematics.
-_BEGUN_OF_FOUR = re.compile("[\U0001d000-\U0001dfff\U0001f000-\U0001ffff]")
-_BEGUN_WELL = re.compile(
+BEGUN_OF_FOUR = re.compile("[\U0001d000-\U0001dfff\U0001f000-\U0001ffff]")
+BEGUN_WELL = re.compile(
     "[\U0001d400-\U0001d43f\U0001d5c0-\U0001d5ff\U0001f1c0-\U0001f1ff\U0001f300-\U0001f37f\U0001f380-\U0001f3bf"
     "\U0001f3c0-\U0001f3ff\U0001f400-\U0001f4bf\U0001f4c0-\U0001f4ff\U0001f500-\U0001f53f\U0001f600-\U0001f67f"
     "\U0001f680-\U0001f6bf\U0001f900-\U0001f97f]"
 )
-# A token may begin amid a character and reach into one of these.
-_CROSSED = re.compile("[pi\n\u0380-\u03bf\u04c0-\u04ff\u0540-\u057f\u0800-\u1fff\u4000-\ucfff\uf000-\uffff]")
+#: A token may begin amid a character, and then reaches into one of these.
+CROSSED = re.compile("[pi\n\u0380-\u03bf\u04c0-\u04ff\u0540-\u057f\u0800-\u1fff\u4000-\ucfff\uf000-\uffff]")
 
 #: Punctuation outside ASCII that may stand beside a word of known price.
 MARKS = "…—–‘’“”→•·"  # noqa: RUF001 - these and no others
@@ -82,6 +88,7 @@ _PIECES = re.compile(
     r"|(?P<foreign>[^\x00-\x7f]+)"
     r"|(?P<controls>[\x00-\x1f\x7f]+)"
 )
+_PLAIN = re.compile(r"[ -~\t]?")
 _CASES = re.compile(r" ?(?:[A-Z]*[a-z]+|[A-Z]+)")
 
 # As many spaces, and any number below, are one token.
@@ -99,7 +106,7 @@ def tokens_upper(text: str) -> int:
         if kind == "word":
             total += _word(piece, text, at=match.start())
         elif kind == "signs":
-            total += _signs(piece) if len(piece) <= _REMEMBERED else _at_most(piece)
+            total += _run(piece, text, at=match.start())
         elif kind == "digits":
             # After a digit of another script the groups of three may begin elsewhere.
             shifted = 2 if not text[match.start() - 1 : match.start()].isascii() else 0
@@ -155,6 +162,21 @@ def _prices() -> Mapping[str, tuple[int, int]]:
     return prices
 
 
+def _run(piece: str, text: str, *, at: int) -> int:
+    """Punctuation, perhaps with a space before it."""
+    if len(piece) > _REMEMBERED:
+        return _at_most(piece)
+    end = at + len(piece)
+    # Beside these it is a piece of its own; other punctuation, controls, and line ends after it would belong to it.
+    alone = _PLAIN.fullmatch(text[at - 1 : at]) and _PLAIN.fullmatch(text[end : end + 1])
+    return _runs()[piece] if alone and piece in _runs() else _signs(piece)
+
+
+@cache
+def _runs() -> Mapping[str, int]:
+    return {" ->": 1, ' {"': 1} | {run: price for price, table in RUNS.items() for run in table.split()}
+
+
 @lru_cache(maxsize=1024)
 def _signs(run: str) -> int:
     return _at_most(run)
@@ -193,7 +215,7 @@ def _foreign(run: str, text: str, *, at: int) -> int:
     total = 0
     for n, char in enumerate(run):
         price = _character(char)
-        if price == 1 and _CROSSED.match(followers[n : n + 1]):
+        if price == 1 and CROSSED.match(followers[n : n + 1]):
             price = 2
         total += price
     # "-" and the first half of a character can be a token, which leaves the second half.
@@ -203,9 +225,9 @@ def _foreign(run: str, text: str, *, at: int) -> int:
 def _character(char: str) -> int:
     code = ord(char)
     if code < 0x800:
-        return 2 - (_WHOLE_OF_TWO >> (code - 0x80) & 1)
+        return 2 - (WHOLE_OF_TWO >> (code - 0x80) & 1)
     if code < 0x10000:
-        return 1 if _WHOLE_OF_THREE.match(char) else 3 - (_BEGUN_OF_THREE >> (code >> 6) & 1)
-    if _BEGUN_WELL.match(char):
+        return 1 if WHOLE_OF_THREE.match(char) else 3 - (BEGUN_OF_THREE >> (code >> 6) & 1)
+    if BEGUN_WELL.match(char):
         return 2
-    return 3 if _BEGUN_OF_FOUR.match(char) else 4
+    return 3 if BEGUN_OF_FOUR.match(char) else 4

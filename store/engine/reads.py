@@ -87,6 +87,22 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """How many members of an index have a score from `low` to `high` (ms; 0 for no upper bound)."""
+
+    name: str
+    owner: str = ""
+    low: int = 0
+    high: int = 0
+
+    def commands(self, keys: Keys) -> list[Command]:
+        return [("ZCOUNT", keys.index(self.name, self.owner), self.low, self.high or "+inf")]
+
+    def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[int, dict[str, Seen]]:
+        return int(got[0]), {}
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """The score (ms) of one member of an index, or None."""
 

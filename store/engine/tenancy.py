@@ -34,13 +34,13 @@ def tenancy(home: Path, *, fsync: str = "always", keep: bool = False, wait: floa
     folder = state.store_folder(home)
     users = _enter(folder, time.monotonic() + wait)
     with users:
-        server = keep_running(home, fsync=fsync, wait=wait) if keep else ensure(home, fsync=fsync, wait=wait)
         try:
+            server = keep_running(home, fsync=fsync, wait=wait) if keep else ensure(home, fsync=fsync, wait=wait)
             if server.started and not keep:
                 _pass(folder)
             yield server
         finally:
-            if keep:
+            if keep:  # also of a start that was broken off
                 _pass(folder)
             _leave(folder, users)
 

@@ -33,15 +33,16 @@ Result = dict[str, Any]
 class Row:
     """One verb in the catalogue: its effect, its function, and where it is listed.
 
-    `again` completes the result of a replay with what is not kept; `founds` marks the one verb that needs no space
-    to stand yet; `around` is a loop that waits around a read; `action_id` makes that an argument too.
+    `again` completes the result of a replay with what is not kept, from the same arguments; `founds` marks the one
+    verb that needs no space to stand yet; `around` is a loop that waits around a read; `action_id` makes that an
+    argument too.
     """
 
     verb: str
     effect: str
     run: Callable[..., Awaitable[Commit | Result]]
     profiles: tuple[str, ...] = ()
-    again: Callable[["Call", Result], Awaitable[Result]] | None = None
+    again: Callable[..., Awaitable[Result]] | None = None
     around: Callable[..., Awaitable[Result]] | None = None
     founds: bool = False
     action_id: bool = False

@@ -2,18 +2,23 @@
 
 from types import MappingProxyType
 
-from . import asks, credentials, decisions, handoffs, inbox, notes, people, reads
+from . import asks, brief, credentials, decisions, handoffs, inbox, notes, people, reads, shifts
 from .call import Row
 from .follow import until_changed
 
 FLEET, CORE = "fleet", "core"
 
 _ROWS = (
+    Row("start", "write", shifts.start, (FLEET, CORE), again=shifts.brief_again),
+    Row("bio", "write", shifts.bio, (FLEET,)),
+    Row("recap", "write", shifts.recap, (FLEET,)),
     Row("note", "write", notes.note, (FLEET, CORE), action_id=True),
     Row("ask", "gate", asks.ask, (FLEET, CORE)),
     Row("redeem", "gate", asks.redeem, (FLEET, CORE), action_id=True),
+    Row("status", "write", shifts.status, (FLEET,), again=shifts.now_again),
     Row("handoff", "write", handoffs.handoff, (FLEET, CORE)),
     Row("accept", "write", handoffs.accept, (FLEET, CORE)),
+    Row("brief", "read", brief.brief, (FLEET,)),
     Row("view", "read", reads.view, (FLEET,)),
     Row("follow", "read", reads.follow, (FLEET, CORE), around=until_changed),
     Row("connection", "read", reads.connection, (FLEET,)),

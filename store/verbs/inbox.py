@@ -118,5 +118,5 @@ async def _can(call: Call, ask: Ask) -> Result:
         permit(Request(call.me, "decide", "decide", call.caller.space, call.may))
         rules.check_eligible(ask, by=call.me, roles=roles, four_eyes=strict)
     except Refused as no:
-        return {"can": [], "cannot": no.message}
+        return {"can": [], "cannot": no.message.replace(" Nothing changed.", "")}  # nothing was tried
     return {"can": steps}

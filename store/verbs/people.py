@@ -111,6 +111,7 @@ async def link(call: Call, *, name: str) -> Commit:
 async def space(call: Call, *, simulated: bool = False, zone: str = "America/New_York") -> Commit:
     """Make a world. A simulated one has a clock that tests and the demo can move."""
     name = bare(call.caller.space, "space", name="space")
+    await call.admit()
     if call.space.id:
         raise Refused("id_taken", f"There is a space {name} already. Nothing was written.")
     await call.store.shared.add_space(name)
@@ -125,6 +126,7 @@ async def four_eyes(call: Call, *, rule: str) -> Commit:
         raise Refused(
             "invalid_argument", f"rule is one of {', '.join(FOUR_EYES)}. Nothing was written.", argument="rule"
         )
+    await call.admit()
     entry = call.entry(f"channel:{call.space.id}", "rule", f"four eyes: {rule}")
     return Commit(result={"four_eyes": rule}, puts=(put(replace(call.space, four_eyes=rule)),), entries=(entry,))
 

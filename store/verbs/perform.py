@@ -85,7 +85,7 @@ class _Attempts:
         async with contextlib.AsyncExitStack() as queue:
             queued = False
             for attempt in range(1000):
-                out = await self._attempt(look_first=self.named or attempt > 0)
+                out = await self._attempt(look_first=not self.fault and (self.named or attempt > 0))
                 if isinstance(out, dict):
                     return out
                 if time.monotonic() > give_up:
@@ -195,7 +195,7 @@ class _Attempts:
         template = kept(before.result, before.ids)
         shown: Result = show(template, await call.recall(quoted(template)))
         if self.row.again:
-            shown = await self.row.again(call, shown)
+            shown = await self.row.again(call, shown, **self.args)
         return self._answer(call, {**shown, "replayed": True})
 
     def _answer(self, call: Call, result: Mapping[str, Any]) -> Result:
@@ -249,12 +249,13 @@ def kept_up(call: Call, plan: Commit) -> Commit:
 
 
 STORE_FAULTS: tuple[tuple[str, str, str], ...] = (
-    ("OOM", "store_full", "The store is full and takes no writes"),
-    ("MISCONF", "store_full", "The store cannot write to its disk and takes no writes"),
-    ("READONLY", "store_read_only", "The store is read-only now"),
-    ("NOREPLICAS", "store_read_only", "The store has too few replicas and takes no writes"),
-    ("BUSY", "busy", "The store is busy"),
+    ("OOM", "store_full", "The store is full and takes no writes. Nothing was written. Reads go on."),
+    ("MISCONF", "store_full", "The store cannot write to its disk. Nothing was written. Reads go on."),
+    ("READONLY", "store_read_only", "The store is read-only now. Nothing was written. Reads go on."),
+    ("NOREPLICAS", "store_read_only", "The store has too few replicas. Nothing was written. Reads go on."),
+    ("BUSY", "busy", "The store is busy with something else. Nothing was written."),
 )
+_SPOKEN = {redis.exceptions.OutOfMemoryError: "OOM", redis.ReadOnlyError: "READONLY"}  # words that the library cuts off
 
 
 @contextlib.contextmanager
@@ -271,11 +272,10 @@ def _told_plainly() -> Iterator[None]:
         ) from None
     except redis.ResponseError as said:
         log.error("store_refused", error=str(said))
-        for prefix, code, text in STORE_FAULTS:
-            if prefix in str(said)[:60]:
-                raise Refused(
-                    code, f"{text}. Nothing was written. Reads go on. Retry in 30 s.", retry_after=30
-                ) from None
+        spoken = f"{_SPOKEN.get(type(said), '')} {said}"[:60]
+        for word, code, text in STORE_FAULTS:
+            if word in spoken:
+                raise Refused(code, f"{text} Retry in 30 s.", retry_after=30) from None
         raise Refused(
             "store_unavailable",
             "The store refused this call. Nothing was written. Retry in 30 s.",

@@ -12,7 +12,7 @@ from ..domain.errors import Refused
 from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
 from ..domain.job import Job
-from ..domain.moments import age, iso
+from ..domain.moments import age, iso, span
 from ..domain.policy import RULES
 from ..domain.slot import Now, Who
 from ..domain.space import Channel
@@ -242,7 +242,7 @@ async def connection(call: Call) -> Result:
     caller, grant, promise = call.caller, call.grant, call.store.promise
     credential: Result = {"via": caller.via, "client": caller.client}
     if grant:
-        credential |= {"key": grant.id, "expires_at": iso(grant.expires), "expires_in": age(call.now - grant.expires)}
+        credential |= {"key": grant.id, "expires_at": iso(grant.expires), "expires_in": span(grant.expires - call.now)}
         credential |= {k: v for k, v in (("responsible", grant.responsible), ("profile", grant.profile)) if v}
     return {
         **credential,

@@ -11,30 +11,36 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..domain import brief
 from ..domain.text import one_line
 from .call import Result, Row
 
 __all__ = ["text"]
 
+BRIEFS = ("start", "brief")  # measured there against a budget
 WHOLE = 4000  # characters of a quoted text that stands for itself; escapes may double a summary's thousand
 LISTED = 300  # of one in a list
 PAYLOAD_LISTED = 200  # of a payload in a list
 
 # What the server says itself, in sentences.
-SAID = ("says", "age", "expires_in", "promise")
+SAID = frozenset(("says", "age", "expires_in", "promise"))
 # What somebody wrote, also where it is a single word; a text with a blank in it always counts as that.
-WRITTEN = (
+WRITTEN = frozenset((
     "summary", "label", "reason", "why", "title", "question", "notes", "answer", "options", "tags", "next",
     "doing", "blocked", "waiting_on", "name", "role", "skills", "plan", "milestones",
-)  # fmt: skip
-AUTHORS = ("byline", "by", "from", "sender")
+))  # fmt: skip
+# Who wrote what stands beside these, the first of them; a reason is that of who settled.
+AUTHORS = ("from", "by")
 # An id, a code, a time, a path, a digest: nothing in it can be read as a sentence.
 _PLAIN = re.compile(r"[A-Za-z0-9@/][A-Za-z0-9_.:/@+=-]{0,199}")
+ENTRY = frozenset(("id", "at", "kind", "summary"))  # parts that every entry has
 _FOREIGN = re.compile(r"[^\x20-\x7e]+")
 
 
 def text(row: Row, result: Result) -> str:
-    """The result of a verb in lines; the last says who called and in which space."""
+    """The result of a verb in lines; the last says who called and in which space, as the first of a Brief does."""
+    if row.verb in BRIEFS:
+        return brief.text(result)
     rest = {key: value for key, value in result.items() if key not in ("ok", "space", "caller", "simulated")}
     where = f"— {result['caller']} in space {result['space']}{' (simulated)' if 'simulated' in result else ''}"
     return "\n".join((*LINES.get(row.verb, _lines)(rest), where))
@@ -43,8 +49,10 @@ def text(row: Row, result: Result) -> str:
 def _lines(rest: Mapping[str, Any]) -> Iterator[str]:
     """A line for each part, what to do next at the end."""
     for key, value in rest.items():
-        if key != "next" or not _is_call(value):
-            yield from PARTS.get(key, _part)(key, value, _author(rest))
+        if type(value) is str and key not in PARTS and _bare(key, value):
+            yield f"{key}: {_flat(value)}"  # nearly all are this, so that it is worth a shorter way
+        elif key != "byline" and (key != "next" or not _is_call(value)):
+            yield from PARTS.get(key, _part)(key, value, _author(rest, key))
     if _is_call(rest.get("next")):
         yield f"-> {rest['next']['tool']} {_json(rest['next']['args'])}"
 
@@ -118,30 +126,27 @@ def _inline(value: Mapping[str, Any]) -> str:
 
 
 def _value(key: str, value: Any, *, limit: int = LISTED) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case str():
-            return _flat(value) if _bare(key, value) else one_line(value, limit)
-        case dict() if _is_call(value):
-            return f"{value['tool']} {_json(value['args'])}"
-        case dict() if _is_entry(value):
-            return _entry(value)
-        case dict():
-            return f"({_inline(value)})"
-        case list():
-            return ", ".join(_value(key, v, limit=limit) for v in value) or "none"
-    return _json(value)
+    if isinstance(value, str):
+        return _flat(value) if _bare(key, value) else one_line(value, limit)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join([_value(key, v, limit=limit) for v in value]) or "none"
+    if _is_call(value):
+        return f"{value['tool']} {_json(value['args'])}"
+    if _is_entry(value):
+        return _entry(value)
+    return f"({_inline(value)})" if isinstance(value, dict) else _json(value)
 
 
-def _author(holder: Mapping[str, Any]) -> str:
-    """Who wrote what stands in `holder`: `agent:grok (via cursor)`, or ''. A program's name is only what it says."""
-    name = next((holder[key] for key in AUTHORS[1:] if holder.get(key)), "")
-    if holder.get("client"):
-        return f"{name} (via {_value('', holder['client'], limit=40)})"
-    if not name or not isinstance(name, str):
-        return _value("", holder.get("byline", ""), limit=120) if holder.get("byline") else ""
-    return name
+def _author(holder: Mapping[str, Any], key: str = "") -> str:
+    """Who wrote what stands in `holder` under `key`: `agent:grok (via cursor)`, or '' for the caller itself.
+
+    A program's name is only what it says of itself.
+    """
+    name = next((holder[a] for a in (AUTHORS[::-1] if key == "reason" else AUTHORS) if holder.get(a)), "")
+    client = holder.get("client") or holder.get("byline", "").partition(" (via ")[2].removesuffix(")")
+    return f"{name} (via {_value('', client, limit=40)})" if name and client else name
 
 
 def _bare(key: str, value: str) -> bool:
@@ -149,7 +154,7 @@ def _bare(key: str, value: str) -> bool:
 
 
 def _is_entry(value: Any) -> bool:
-    return isinstance(value, dict) and {"id", "at", "kind", "summary"} <= value.keys()
+    return isinstance(value, dict) and value.keys() >= ENTRY
 
 
 def _is_call(value: Any) -> bool:

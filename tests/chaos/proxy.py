@@ -8,6 +8,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 PIECE = 1 << 20
+EVER = 1_000_000_000
 GATE_PATIENCE = 20.0  # seconds that a gate waits for the last of those it is to gather
 COMMIT = b"\r\nEVAL"  # EVALSHA and EVAL: what commits go by
 ANY = b""
@@ -25,13 +26,15 @@ class Fate(Enum):
 
 @dataclass
 class Trouble:
-    """One kind of fate, for the next `times` requests that hold `match`."""
+    """One kind of fate, for the next `times` requests that hold `match`; after them comes `then`."""
 
     fate: Fate
     match: bytes = COMMIT
     times: int = 1
     delay: float = 0.0  # seconds
+    then: "Trouble | None" = None
     met: int = 0
+    begun: asyncio.Event = field(default_factory=asyncio.Event)  # the first was met
     opened: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -44,9 +47,11 @@ class Proxy:
     trouble: Trouble | None = None
     _links: set[asyncio.Task[None]] = field(default_factory=set)
 
-    def next(self, fate: Fate, *, match: bytes = COMMIT, times: int = 1, delay: float = 0.0) -> Trouble:
+    def next(
+        self, fate: Fate, *, match: bytes = COMMIT, times: int = 1, delay: float = 0.0, then: Trouble | None = None
+    ) -> Trouble:
         """Have this happen to the next `times` requests that hold `match`; `met` tells how many it was."""
-        self.trouble = Trouble(fate, match, times, delay)
+        self.trouble = Trouble(fate, match, times, delay, then)
         return self.trouble
 
     def heal(self) -> None:
@@ -90,6 +95,9 @@ class Proxy:
         if trouble is None or trouble.match not in request or trouble.met >= trouble.times:
             return None
         trouble.met += 1
+        trouble.begun.set()
+        if trouble.met == trouble.times and trouble.then:
+            self.trouble = trouble.then
         return trouble
 
     async def end(self) -> None:

@@ -143,6 +143,7 @@ def test_a_short_id_carries_fifty_bits(new: object, prefix: str) -> None:
     assert callable(new)
     assert new(bytes(7)) == prefix + "0" * 10
     assert new(b"\xff" * 7) == prefix + "z" * 10
+    assert new(b"\xff" + bytes(6)) == prefix + "zw00000000"
     one_bit = {new((1 << n).to_bytes(7)) for n in range(56)}
     assert len(one_bit) == ITEM_BITS + 1  # the last six bits are not used
     assert all(re.fullmatch(prefix + "[0-9a-hjkmnp-tv-z]{10}", id) for id in one_bit)
@@ -226,7 +227,9 @@ def test_near_names_are_found() -> None:
     """The nearest come first, whatever their case, and what is far is left out."""
     assert near("codx", ["muse", "codex", "cod", "billing"])[0] == "codex"
     assert near("Fleet", ["float", "fleet"])[0] == "fleet"
+    assert near("fleet", ["FLEET", "x"]) == ["FLEET"]
     assert near("zzz", ["codex", "muse"]) == []
+    assert near("abcdef", ["fedcba"]) == []
     assert near("agent:codx", ["agent:codex", "agent:muse"], n=1) == ["agent:codex"]
     assert near("job", [f"job{n}" for n in range(9)]) == ["job0", "job1", "job2"]
 

@@ -144,7 +144,7 @@ def test_what_expired_unwritten_is_settled_by_nobody() -> None:
 
 
 def test_the_indexes_follow_the_state() -> None:
-    """Open: in four lists, by deadline. Dead: with both sides until dealt with. Else in none."""
+    """Open: in four lists, by deadline. Dead: with both sides until dealt with. Declined: until told. Else in none."""
     assert set(OPEN.indexes()) == {
         Index("open", "human:bo", DEADLINE),
         Index("sent", "agent:grok", DEADLINE),
@@ -154,7 +154,9 @@ def test_the_indexes_follow_the_state() -> None:
     dead = item("expired")
     assert set(dead.indexes()) == {Index("dead", "agent:grok", DEADLINE), Index("missed", "human:bo", DEADLINE)}
     away = withdraw(dead, by="agent:grok", via="token", now=DEADLINE + 1)
-    for gone in (away, *(item(s) for s in ("accepted", "declined", "withdrawn"))):
+    no = item("declined")
+    assert set(no.indexes()) == {Index("declined", "agent:grok", no.settled)}
+    for gone in (away, replace(no, told=DEADLINE), *(item(s) for s in ("accepted", "withdrawn"))):
         assert not list(gone.indexes())
 
 

@@ -85,6 +85,7 @@ def test_a_duration_is_read_however_it_is_written(text: object, expected: int) -
         "9" * 13,
         "1" * 100_000,
         "1h" * 100_000,
+        " " * 100 + "2h",
         "2h\0",
         True,
         False,
@@ -200,6 +201,16 @@ def test_what_is_no_moment_is_refused_with_an_example(text: object) -> None:
     ) as caught:
         moment(text, now=NOW, name="deadline")
     assert caught.value.facts["argument"] == "deadline"
+
+
+def test_bounds_of_a_moment_are_allowed() -> None:
+    """Both ends are inside, and each may be left out."""
+    for text, low, high in (("1h", 0, HOUR), ("1h", HOUR, DAY), ("0s", 0, 0)):
+        assert moment(text, now=NOW, low=NOW + low, high=NOW + high) >= NOW
+    with pytest.raises(Refused, match="from 2026"):
+        moment("1h", now=NOW, low=NOW + DAY)
+    with pytest.raises(Refused, match="; to 2026"):
+        moment("2d", now=NOW, high=NOW + DAY)
 
 
 @pytest.mark.parametrize("text", ["1m", "8d", "2020-01-01T00:00:00Z"])

@@ -49,6 +49,7 @@ CASES = [
     ("lone_surrogate", '{"b": {"x\\ud800": 1}}', 'payload.b["x\\ud800"]'),
     ("lone_surrogate", '{"a": "\ud800"}', "payload.a"),
     ("depth", nested(DEEPEST + 1), "payload" + "[0]" * DEEPEST),
+    ("depth", nested(DEEPEST, "{}"), "payload" + "[0]" * DEEPEST),
     ("depth", nested(DEEPEST + 1, ""), "payload" + "[0]" * DEEPEST),
     ("depth", '{"a": [0, ' + nested(3 * DEEPEST) + "]}", "payload.a[1]" + "[0]" * (DEEPEST - 2)),
     ("depth", '{"a": {"b": ' + nested(5_000) + "}}", "payload.a.b" + "[0]" * (DEEPEST - 2)),
@@ -236,6 +237,16 @@ def test_c60_hostile_text_is_answered(name: str) -> None:
         return
     assert isinstance(value, dict)
     assert value["id"] == 7
+
+
+@pytest.mark.parametrize(
+    ("raw", "character"), [("[" * HUGE, 32), ('{"a":' * HUGE, 160), (f"[{nested(150)},{nested(150)},", 32)]
+)
+def test_c60_deep_text_without_an_end_is_refused_for_its_depth(raw: str, character: int) -> None:
+    """Where no value can be read there is no path, and the position stands for it."""
+    assert refused(raw) == ("payload_not_canonical", "depth", "payload")
+    with pytest.raises(Refused, match=rf"payload \(from character {character}\) is nested deeper than 32 levels"):
+        parse(raw, root="payload")
 
 
 JSON = st.recursive(

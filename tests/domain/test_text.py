@@ -54,6 +54,7 @@ def told(line: str) -> str:
         ("⚠\ufe0f\ufe0f a\ufe0f", '"⚠\ufe0f\\ufe0f a\\ufe0f"'),
         ("e\u0301", '"e\u0301"'),
         ("\u0301a \u0301", r'"\u0301a \u0301"'),
+        ("\u200b\u0301", r'"\u200b\u0301"'),
         ("a" + "\u0301" * 6, '"a' + "\u0301" * 4 + '\\u0301\\u0301"'),
         ("👩\u200d💻", '"👩\\u200d💻"'),
         ("<b>&amp;</b> `x` *y*", '"<b>&amp;</b> `x` *y*"'),
@@ -99,6 +100,7 @@ def test_a_cut_is_counted(text: str, limit: int) -> None:
 def test_a_text_cannot_pretend_to_be_cut() -> None:
     """The count stands behind the closing quote, where no text can write."""
     assert one_line("abcdef", 3) == '"abc"… (+3 characters)'
+    assert one_line("abc", -1) == '""… (+3 characters)'
     assert one_line("abcd", 3) == '"abc"… (+1 character)'
     assert one_line('abc"… (+3 characters)', 40) == r'"abc\"… (+3 characters)"'
     assert one_line("a\nbc", 2) == '"a"… (+3 characters)'

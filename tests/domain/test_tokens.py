@@ -12,7 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.domain import words
-from store.domain.tokens import APART, JOINED, MARKS, SPACES, tokens_upper
+from store.domain.tokens import (
+    APART,
+    BEGUN_OF_FOUR,
+    BEGUN_OF_THREE,
+    BEGUN_WELL,
+    CROSSED,
+    JOINED,
+    MARKS,
+    RUNS,
+    SPACES,
+    WHOLE_OF_THREE,
+    WHOLE_OF_TWO,
+    tokens_upper,
+)
 from tests.tokenizer import tokens, vocabulary
 
 LOWER, UPPER, SIGNS = string.ascii_lowercase, string.ascii_uppercase, string.punctuation
@@ -43,6 +56,47 @@ def test_digits_go_by_threes_and_spaces_together() -> None:
     """All numbers of up to three digits, and all runs of spaces up to the bound, are one token."""
     assert all(tokens(f"{n:0{width}d}") == 1 for width in (1, 2, 3) for n in range(10**width))
     assert all(tokens(" " * n) == 1 for n in range(1, SPACES + 1))
+
+
+def test_every_known_run_has_its_price_wherever_it_stands() -> None:
+    """Each run of punctuation of the table, alone and beside a letter, a digit, a space and a tab."""
+    runs = [(run, price) for price, table in RUNS.items() for run in table.split()] + [(" ->", 1), (' {"', 1)]
+    for run, price in runs:
+        assert tokens_upper(run) == price
+        for before, after in product(("", "a", "Z", "7", " ", "\t"), repeat=2):
+            if not (before == " " and run[0] == " "):
+                assert tokens(before + run + after) <= price + len(before) + len(after), (before, run, after)
+
+
+def test_characters_are_whole_or_begun_as_their_tables_say() -> None:
+    """What costs less than its bytes does so because those bytes are tokens."""
+    known = set(vocabulary())
+    for code in range(0x80, 0x20000):
+        raw = chr(code).encode(errors="surrogatepass")
+        if len(raw) == 2 and WHOLE_OF_TWO >> (code - 0x80) & 1:
+            assert raw in known
+        if len(raw) == 3 and BEGUN_OF_THREE >> (code >> 6) & 1:
+            assert raw[:2] in known
+        if WHOLE_OF_THREE.match(chr(code)):
+            assert {raw, raw[:2]} <= known
+            assert b" " + raw[:2] in known or b" " + raw[:1] not in known
+        if BEGUN_OF_FOUR.match(chr(code)):
+            assert raw[:2] in known
+        if BEGUN_WELL.match(chr(code)):
+            assert {raw[:2], raw[:3]} <= known
+
+
+def test_tokens_that_cut_a_character_are_those_that_are_reckoned_with() -> None:
+    """Tokens that begin or end amid a character are few, and none is of another kind than the bound allows for."""
+    for raw in vocabulary():
+        rest = raw.lstrip(bytes(range(0x80, 0xC0)))
+        if rest and rest != raw:
+            # Of a character that the token does not hold to its end, any last bytes will do.
+            assert CROSSED.match((rest + b"\x80\x80").decode(errors="ignore")), raw
+        # The first byte of a character of three or more, at the end of a longer token: only after a space.
+        assert raw[-1] < 0xE0 or raw in (raw[-1:], b" " + raw[-1:]), raw
+        # The first of two, after ASCII: only after a space, or a dash.
+        assert raw[-1] < 0xC0 or raw[0] >= 0x80 or raw[0] in b" -", raw
 
 
 def spellings() -> Iterator[tuple[str, int, int]]:
@@ -130,6 +184,7 @@ def alphabets_and_parts() -> list[str | list[str]]:
 
 
 KNOWN = [spelling[0] for spelling in spellings()]
+RUN = [run for table in RUNS.values() for run in table.split()] + [" ->", ' {"']
 BESIDE = [
     "",
     "",
@@ -162,6 +217,7 @@ KINDS: dict[str, Callable[[random.Random], str]] = {
     "known words in other cases": lambda r: "".join(
         r.choice((str.upper, str.title, str.swapcase))(w) for w in r.sample(KNOWN, 4)
     ),
+    "known runs": lambda r: "".join(r.choice(BESIDE) + r.choice(RUN) + r.choice(BESIDE) for _ in range(4)),
     "any characters": lambda r: "".join(
         chr(c) for c in r.choices(range(0x30000), k=12) + r.choices(range(0x300), k=8) if not 0xD800 <= c < 0xE000
     ),
@@ -199,6 +255,26 @@ def test_no_text_has_more_tokens_than_the_bound_at_length(kind: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_the_bound_holds_for_any_text(text: str) -> None:
     """Hypothesis finds none that breaks it."""
+    assert tokens(text) <= tokens_upper(text)
+
+
+def test_the_bound_holds_where_a_slash_ends_a_piece() -> None:
+    """After a line's end slashes belong to the piece before, and what follows them does not."""
+    shapes = ("{a}\n/{b}", "{a}\r/{b}", "{a}{b}\r//{a}", "'{a}\r/{b}")
+    texts = [shape.format(a=a, b=b) for shape in shapes for a in SIGNS for b in SIGNS]
+    assert [text for text in texts if tokens(text) > tokens_upper(text)] == []
+
+
+def test_the_bound_holds_for_known_runs_beside_what_belongs_to_them() -> None:
+    """Controls, line ends and signs outside ASCII are in one piece with the punctuation beside them."""
+    beside = ["", *map(chr, range(0x20)), "\x7f", "…", "—", "é", "\u0301", "€"]
+    texts = [before + run + after for run in RUN for before in beside for after in beside]
+    assert [text for text in texts if tokens(text) > tokens_upper(text)] == []
+
+
+@pytest.mark.parametrize("text", ["nutíauthenticate", "bíauthors", "Síauthentication", " ríauthenticate", "íauthors"])
+def test_a_known_word_grown_together_with_other_letters_has_no_price(text: str) -> None:
+    """Letters outside ASCII belong to the same piece, and may break the word."""
     assert tokens(text) <= tokens_upper(text)
 
 

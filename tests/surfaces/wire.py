@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+from mcp.shared.inbound import encode_header_value
 
 OLD, NEW = "2025-06-18", "2026-07-28"
 PREFIX = "io.modelcontextprotocol"
@@ -29,7 +30,7 @@ def headers(body: dict[str, Any], *, era: str) -> dict[str, str]:
     if era != NEW:
         return {**ACCEPT, "mcp-protocol-version": era}
     name = body["params"].get("name")
-    named = {"mcp-name": name} if name else {}
+    named = {"mcp-name": encode_header_value(name)} if name else {}
     return {**ACCEPT, "mcp-protocol-version": NEW, "mcp-method": body["method"], **named}
 
 
@@ -49,7 +50,7 @@ class Hand:
 
     async def post(self, raw: bytes | str, more: dict[str, str]) -> httpx.Response:
         """Send a body as it is."""
-        proof = {} if self.minted else {"authorization": f"Bearer {self.token}"}
+        proof = {"authorization": f"Bearer {self.token}"} if self.token and not self.minted else {}
         return await self.http.post(self.path, content=raw, headers={**proof, **more})
 
     async def ask(self, method: str, more: dict[str, str] | None = None, /, **params: Any) -> httpx.Response:
@@ -64,11 +65,15 @@ class Hand:
         result: dict[str, Any] = response.json()["result"]
         return result
 
-    async def call_raw(self, verb: str, arguments: str, meta: str = "") -> dict[str, Any]:
-        """The result of a tool call with these arguments, character by character."""
+    async def ask_raw(self, verb: str, arguments: str) -> httpx.Response:
+        """The answer to a tool call with these arguments, character by character."""
         body = message("tools/call", {"name": f"logmem_{verb}", "arguments": "HERE"}, era=self.era)
         raw = json.dumps(body).replace('"HERE"', arguments)
-        response = await self.post(raw.encode(errors="surrogatepass"), headers(body, era=self.era))
+        return await self.post(raw.encode(errors="surrogatepass"), headers(body, era=self.era))
+
+    async def call_raw(self, verb: str, arguments: str) -> dict[str, Any]:
+        """The result of a tool call with these arguments, character by character."""
+        response = await self.ask_raw(verb, arguments)
         assert response.status_code == 200, response.text
         result: dict[str, Any] = response.json()["result"]
         return result

@@ -1,0 +1,260 @@
+"""Shifts and slots: start, recap, bio, status. What an agent says of itself, and the Brief that it begins with."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from ..domain.ask import Ask
+from ..domain.brief import BUDGET_DEFAULT, Brief, assemble, check_budget
+from ..domain.commit import Commit, Put, Quote, put
+from ..domain.entry import SUMMARY_LIMIT, Entry, Logged, check_summary
+from ..domain.errors import Refused
+from ..domain.item import Item, Mark
+from ..domain.person import ROLES
+from ..domain.shift import Shift, ended, opened
+from ..domain.slot import Now, Who, check_profile, check_revision, slug
+from ..domain.text import quoted
+from ..engine.reads import Doc
+from .arguments import Names
+from .brief import Gathered, gather, head
+from .call import Call, Result
+from .canonical import canonical, check_payload
+from .places import Place, resolve
+from .reads import shown_now
+
+MODEL_LIMIT, WAITING_LIMIT = 80, 200  # characters
+NEXT_LIMIT, STEP_LIMIT = 10, 200  # steps of a recap; characters of one
+EXTRA_LIMIT = 4096  # bytes of a profile's other keys in canonical form
+NOT_BLOCKED = ("", "false", "no", "none")
+
+Blocked = Annotated[str | SkipJsonSchema[bool], Field()]  # false, or a text that says by what
+
+
+async def start(call: Call, *, agent: str = "", model: str = "", budget: int = BUDGET_DEFAULT) -> Commit:
+    """Begin or resume your shift. Call this first: it tells all that waits for you, and where you left off.
+
+    budget: tokens that it may take. agent is only compared with your key.
+    """
+    check_budget(budget)
+    me = _agent(call, "start")
+    if agent and agent not in (me, me.partition(":")[2]):
+        raise Refused(
+            "identity_mismatch",
+            f"Your credential is {me}'s, and agent says {quoted(agent)}. Nothing was written. Leave it out, or use "
+            "that principal's own key.",
+            caller=me,
+        )
+    _check_line("model", model, MODEL_LIMIT)
+    found = await gather(call, me, keep=True)
+    shift, entries = _shift(call, found, model=model)
+    resumed = not entries
+    recap = next((e for e in entries if e.kind == "recap"), None)
+    view = replace(found.view, recap=Logged(id=f"{call.now}-0", entry=recap)) if recap else found.view
+    kept: Result = {"agent": me, "started": {"agent": me, "shift": shift.number, "resumed": resumed}}
+    brief = assemble(view, head={**head(call, me), **kept}, budget=budget)
+    puts: list[Put] = [] if resumed else [put(shift, recap=0) if recap else put(shift)]
+    puts += await _model(call, found.view.who, model)
+    for doc, said in _surfaced(call, brief, found, shift):
+        puts.append(put(doc, ended=len(entries)) if said else put(doc))
+        entries += [said] if said else []
+    told = [d.ref for d in brief.shown]
+    once = _once(brief.result)
+    # What is kept has the names too, so that the parts stand in the same order; their text is shown once.
+    result = {**kept, **dict.fromkeys(once), "brief": {"told": told}}
+    return Commit(result=result, puts=tuple(puts), entries=tuple(entries), once=once)
+
+
+async def brief_again(call: Call, result: Result, *, budget: int = BUDGET_DEFAULT, **_: Any) -> Result:
+    """The Brief of a replayed start, as things stand now; the verdicts that it surfaced first are in it again."""
+    found = await gather(call, call.me, told=result["brief"]["told"])
+    kept = {"agent": result["agent"], "started": result["started"]}
+    replayed = {**head(call, call.me), **kept, "replayed": True}
+    return {**kept, **_once(assemble(found.view, head=replayed, budget=budget).result)}
+
+
+def _once(result: Mapping[str, Any]) -> Result:
+    """The part of a result that is never kept: it holds text."""
+    return {k: v for k, v in result.items() if k not in ("ok", "space", "caller", "simulated", "agent", "started")}
+
+
+def _agent(call: Call, verb: str) -> str:
+    """The caller, who is an agent. Refuses invalid_argument."""
+    if call.caller.is_agent:
+        return call.me
+    raise Refused(
+        "invalid_argument",
+        f"{verb} is about an agent's shift, and {call.me} is none. Nothing was written. "
+        "To see what is outstanding: logmem_brief {agent}",
+    )
+
+
+def _shift(call: Call, found: Gathered, *, model: str) -> tuple[Shift, list[Entry]]:
+    """The shift to work in, and what beginning it writes: nothing when the same credential resumes."""
+    last, me = call.shift, call.me
+    if last and last.open and last.credential == call.caller.credential:
+        return last, []
+    new = opened(last, agent=me, credential=call.caller.credential, now=call.now)
+    told = {"payload": {"model": model}} if model else {}
+    started = call.entry(me, "started", f"Shift {new.number} began.", **told)
+    if not (last and last.open):
+        return new, [started]
+    doing = found.view.slot.doing if found.view.slot else ""
+    why = f"another credential of {me} began shift {new.number}"
+    text = f"Shift {last.number} ended without a recap: {why}.{f' It was at: {doing}' if doing else ''}"
+    payload = {"shift": last.number, "next": [], "auto": True}
+    recap = call.entry(me, "recap", text[:SUMMARY_LIMIT], payload=payload, why=why)
+    return new, [recap, started]
+
+
+async def _model(call: Call, who: Who | None, model: str) -> list[Put]:
+    """The profile with the model that the agent runs on now."""
+    if who is None or not model or model == who.model:
+        return []
+    fresh = await call.read(Doc(Who, call.me))
+    return [put(replace(fresh, model=model))] if fresh else []
+
+
+def _surfaced(
+    call: Call, brief: Brief, found: Gathered, shift: Shift
+) -> Iterator[tuple[Ask | Item | Mark, Entry | None]]:
+    """What is written down about the lines that fitted: verdicts and refusals as told, items as surfaced.
+
+    What time alone has ended is written down with it, since this commit is the next one.
+    """
+    for doc in brief.shown:
+        live = doc.as_of(call.now)
+        if isinstance(doc, Item) and isinstance(live, Item) and live.state == "open" and not found.marks.get(doc.id):
+            yield Mark(id=doc.id, at=call.now, by=call.me, shift=shift.number), None
+        elif isinstance(doc, Ask) and isinstance(live, Ask) and live.state != "approved":
+            said = None
+            if live.state != doc.state:
+                text = {"expired": "the deadline passed and nobody had decided", "lapsed": "approved, and never used"}
+                said = call.entry(live.where, live.state, text[live.state], trail=live.id)
+            yield replace(live, told=call.now), said
+        elif isinstance(doc, Item) and doc.state == "declined":
+            yield replace(doc, told=call.now), None
+
+
+async def recap(call: Call, *, notes: str, next: Names | None = None, end: bool = True) -> Commit:
+    """End your shift: what you did, and the next steps. Your next Brief starts here. end: false keeps it open."""
+    me = _agent(call, "recap")
+    check_summary(notes, name="notes")
+    steps = [step for step in next or () if step.strip()]
+    if len(steps) > NEXT_LIMIT or any(len(step) > STEP_LIMIT for step in steps):
+        raise Refused(
+            "too_long",
+            f"next may have {NEXT_LIMIT} steps of {STEP_LIMIT} characters. Nothing was written.",
+            argument="next",
+        )
+    await call.admit()
+    last = call.shift
+    new = not last or not (last.open or end)
+    shift = opened(last, agent=me, credential=call.caller.credential, now=call.now) if last is None or new else last
+    # A recap that comes after the shift was ended for the agent takes the place of the automatic one.
+    shift = replace(ended(shift, now=call.now) if end and shift.open else shift, auto=False)
+    entry = call.entry(me, "recap", notes, payload={"shift": shift.number, "next": steps})
+    began = (call.entry(me, "started", f"Shift {shift.number} began with a recap."),) if new else ()
+    return Commit(
+        result={"entry": Quote(0), "shift": {"number": shift.number, "open": shift.open}},
+        puts=(put(shift, recap=0),),
+        entries=(entry, *began),
+    )
+
+
+async def bio(call: Call, *, profile: dict[str, Any]) -> Commit:
+    """Say who you are: name, role, skills[] and what else others should know. What you leave out stays as it was."""
+    check_payload(profile, name="profile")
+    who = await _who(call)
+    said = check_profile(profile)
+    extra = {k: v for k, v in profile.items() if k not in ("name", "role", "skills")}
+    if extra and len(canonical(extra)) > EXTRA_LIMIT:
+        raise Refused(
+            "too_long",
+            f"What profile says besides name, role and skills may have {EXTRA_LIMIT} bytes. Nothing was written.",
+            argument="profile",
+            limit=EXTRA_LIMIT,
+        )
+    new = replace(who, **said, since=call.now)
+    if call.caller.is_agent and slug(new.role) in ROLES:
+        raise Refused(
+            "invalid_argument",
+            f"The role {slug(new.role)} is a person's, given by an owner. Nothing was written. Name another one.",
+            argument="profile",
+        )
+    full = {"name": new.name, "role": new.role, "skills": list(new.skills), **extra}
+    line = f"{new.name}{f', {new.role}' if new.role else ''}"
+    entry = call.entry(call.me, "bio", line, payload=full)
+    return Commit(result={"who": Quote(0, "payload"), "entry": Quote(0)}, puts=(put(new, said=0),), entries=(entry,))
+
+
+async def _who(call: Call) -> Who:
+    """The caller's own profile. Refuses not_found."""
+    who = await call.read(Doc(Who, call.me))
+    if who is None:
+        raise Refused("not_found", f"{call.me} has no slots in {call.caller.space}. Nothing was written.")
+    return who
+
+
+async def status(
+    call: Call, *, doing: str, blocked: Blocked = "", waiting_on: str = "", where: str = "", if_revision: int = -1
+) -> Commit:
+    """Set your Now: what you do, what blocks you, on whom or what you wait. It replaces what you said before.
+
+    if_revision: the revision that you saw; refused when somebody has changed it since.
+    """
+    check_summary(doing, name="doing")
+    text = _blocked(blocked)
+    _check_line("waiting_on", waiting_on, WAITING_LIMIT)
+    await _who(call)
+    now = await call.read(Doc(Now, call.me))
+    if if_revision >= 0:
+        check_revision(now, if_revision)
+    place = await resolve(call, where) if where else Place("")
+    new = replace(
+        now or Now(id=call.me),
+        doing=doing,
+        blocked=text,
+        waiting_on=waiting_on,
+        where=place.name,
+        since=call.now,
+        revision=(now.revision if now else 0) + 1,
+    )
+    more = {k: v for k, v in (("blocked", text), ("waiting_on", waiting_on), ("where", place.name)) if v}
+    entry = call.entry(call.me, "status", doing, payload={**more, "revision": new.revision})
+    return Commit(
+        result={"now": Quote(0, "entry"), **place.said},
+        puts=(*place.puts, put(new, said=0)),
+        entries=(entry,),
+        once={"now": shown_now(new, call.now)},
+    )
+
+
+async def now_again(call: Call, result: Result, **_: Any) -> Result:
+    """The Now that a replayed status set, from its entry."""
+    said = result["now"]
+    slot = Now(id=call.me, doing=said["summary"], since=said["ts"], **(said.get("payload") or {}))
+    return {**result, "now": shown_now(slot, call.now)}
+
+
+def _blocked(blocked: str | bool) -> str:
+    """What blocks the caller, or ''. Refuses invalid_argument, too_long."""
+    if blocked is True:
+        raise Refused(
+            "invalid_argument",
+            "blocked is false, or a text that says by what. Nothing was written.",
+            argument="blocked",
+        )
+    text = "" if not blocked or str(blocked).strip().lower() in NOT_BLOCKED else str(blocked)
+    if text:
+        check_summary(text, name="blocked")
+    return text
+
+
+def _check_line(name: str, value: str, limit: int) -> None:
+    if len(value) > limit or any(ord(c) < 32 for c in value):
+        raise Refused(
+            "invalid_argument", f"{name} is one line of up to {limit} characters. Nothing was written.", argument=name
+        )

@@ -1,0 +1,1 @@
+"""The command, as a user runs it: real processes over a state folder of their own."""

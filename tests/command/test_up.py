@@ -1,0 +1,232 @@
+"""`logmem up`: ready, alone, on its port, and alive whatever dies."""
+
+import asyncio
+import os
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from logmem.children import Api
+from logmem.fault import Fault
+from store.engine.embedded import stop
+from store.settings import load
+
+from .running import PATIENCE, Command, Up, lives, until, up
+
+
+def minted(command: Command, name: str = "grok") -> str:
+    """The token of a new key."""
+    return str(command.json("mint", name, "--space", "fleet")["token"])
+
+
+def note(server: Up, token: str, n: int) -> httpx.Response:
+    """A note under an action id of its own, so that it can be repeated."""
+    head = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"n{n}"}
+    args = {"where": "job:x", "kind": "progress", "summary": f"note {n}"}
+    return httpx.post(f"{server.url}/api/tools/note", json=args, headers=head, timeout=PATIENCE)
+
+
+def noted(server: Up, token: str, n: int) -> None:
+    """Repeat a note until it is acknowledged."""
+
+    def acknowledged() -> bool:
+        try:
+            return note(server, token, n).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    until(acknowledged, f"note {n} was never acknowledged")
+
+
+def summaries(server: Up, token: str) -> list[str]:
+    """What stands in the Log, as its readers see it."""
+    found: dict[str, Any] = server.post(token, "view", what="job:x").json()
+    return [entry["summary"] for entry in found["log"]]
+
+
+def test_ready_in_one_line(command: Command) -> None:
+    """When ready it prints one line of JSON that says where everything is, and the space has an owner to sign in."""
+    with up(command) as server:
+        ready = server.ready
+        assert set(ready) == {"url", "mcp_url", "space", "console_login_url", "pid", "home", "durability"}
+        assert ready["url"].startswith("http://127.0.0.1:")
+        assert ready["mcp_url"] == ready["url"] + "/mcp"
+        assert ready["console_login_url"].startswith(ready["url"] + "/sign-in/")
+        assert (ready["space"], ready["durability"]) == ("fleet", "always")
+        assert (ready["pid"], ready["home"]) == (server.process.pid, str(command.home))
+        assert httpx.get(f"{ready['url']}/readyz").status_code == 200
+        assert command.home.stat().st_mode & 0o777 == 0o700
+        assert [p["person"] for p in command.json("human", "list")["people"]] == ["human:owner"]
+        link = ready["console_login_url"]
+    assert link.rpartition("/")[2] not in (command.home / "logs" / "api.log").read_text()
+
+
+def test_login_link_only_while_nobody_can_sign_in(command: Command) -> None:
+    """Once the owner has signed in the next start prints no link, and the space keeps its people."""
+    with up(command, "--space", "lab") as server, httpx.Client(follow_redirects=False) as browser:
+        link = server.ready["console_login_url"]
+        assert browser.get(link).status_code == 200
+        form = browser.post(link, headers={"Origin": server.url})
+        assert form.status_code == 303, form.text
+    with up(command, LOGMEM_SPACE="lab") as server:
+        assert server.ready["space"] == "lab"
+        assert server.ready["console_login_url"] is None
+        assert command.json("space")["spaces"] == ["lab"]
+
+
+def test_a_second_one_is_told_who_runs(command: Command) -> None:
+    """A second `up` from the same folder starts nothing and says who runs where."""
+    with up(command) as server:
+        second = command.run("up", "--json", "--port", "0")
+        assert second.code == 1
+        assert second.out == ""
+        assert f"process {server.process.pid}, at {server.url}" in second.err
+        assert httpx.get(f"{server.url}/readyz").status_code == 200
+
+
+def test_a_port_in_use_starts_nothing(command: Command) -> None:
+    """A port that another program has is one sentence and exit code 2, before the store is started."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        told = command.run("up", "--json", "--port", port)
+        assert (told.code, told.out) == (2, "")
+        assert f"Port {port} on 127.0.0.1 is in use" in told.err
+        assert not (command.home / "store").exists()
+        alone = command.run("serve", "api", "--port", port)
+        assert (alone.code, alone.err) == (2, told.err)
+
+
+def test_what_dies_is_started_again(command: Command) -> None:
+    """After kill -9 of the API and of the store calls go on at the same address, with each acknowledged note."""
+    with up(command) as server:
+        token = minted(command)
+        acknowledged = []
+        for n in range(3):
+            assert note(server, token, n).status_code == 200
+            acknowledged.append(f"note {n}")
+        before = server.api
+        os.kill(before, signal.SIGKILL)
+        until(lambda: not lives(before), "the killed API has not ended")
+        noted(server, token, 3)  # waits in the socket, which `up` holds
+        assert server.api != before
+        gone = server.store
+        os.kill(gone, signal.SIGKILL)
+        until(lambda: not lives(gone), "the killed store has not ended")
+        noted(server, token, 4)
+        assert server.store != gone
+        assert summaries(server, token) == [*acknowledged, "note 3", "note 4"]
+        assert command.run("verify").code == 0
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_stops_all_of_it(command: Command, sign: signal.Signals) -> None:
+    """A signal ends the API and the store in good order, with exit code 0, and leaves no process and no lock."""
+    with up(command) as server:
+        started = [server.api, server.store]
+        assert server.end(sign) == 0
+        assert not [pid for pid in started if lives(pid)]
+        assert "ready to exit" in (command.home / "store" / "server.log").read_text()
+        assert not (command.home / "run" / "up.json").exists()
+
+
+def test_a_signal_while_calls_wait(command: Command) -> None:
+    """Who follows something or reads events keeps nobody from stopping, and the log holds no secret of theirs."""
+    with up(command) as server:
+        token = minted(command)
+        noted(server, token, 0)
+        httpx.get(f"{server.url}/k/{token}/mcp")
+        server.post(token, "nothing")
+        with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
+            with client.stream("GET", f"{server.url}/api/events") as events:
+                assert events.status_code == 200
+                assert server.end() == 0
+        log = (command.home / "logs" / "api.log").read_text()
+        assert '"event": "promise"' in log
+        assert token.rpartition("_")[2] not in log
+
+
+def test_a_signal_while_it_starts(command: Command) -> None:
+    """A signal that comes before all is ready stops what was started by then."""
+    record = command.home / "store" / "server.pid"
+    with command.started("up", "--json", "--port", "0") as process:
+        until(lambda: record.exists() and record.read_text().strip() != "", "no store was started")
+        store = int(record.read_text())
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+        assert not lives(store)
+
+
+def test_after_kill_the_next_one_joins(command: Command) -> None:
+    """When `up` itself is killed its API ends, its store stays, and the next `up` takes both over, on the same port."""
+    with up(command) as first:
+        token = minted(command)
+        noted(first, token, 0)
+        api, store = first.api, first.store
+        port = first.url.rpartition(":")[2]
+        assert first.end(signal.SIGKILL) == -signal.SIGKILL
+        until(lambda: not lives(api), "the API has not noticed")
+        assert lives(store)
+        assert command.run("keys").code == 0
+        assert lives(store)
+        with up(command, "--port", port) as again:
+            assert again.url == first.url
+            assert (again.store, summaries(again, token)) == (store, ["note 0"])
+        assert not lives(store)
+
+
+async def test_an_api_that_cannot_start(command: Command, tmp_path: Path) -> None:
+    """When the API never comes up that is told, after a few tries, with the end of its log."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)  # on which no server can listen
+    log = tmp_path / "api.log"
+    with listener:
+        listener.bind(("127.0.0.1", 0))
+        api = Api(load(home=command.home), listener, log)
+        with pytest.raises(Fault, match="does not start") as no:
+            await asyncio.wait_for(api.keep(), PATIENCE)
+    assert str(log) in str(no.value)
+    assert "Stream" in str(no.value)
+    assert stop(command.home) is False
+
+
+def test_a_log_that_cannot_be_written(command: Command) -> None:
+    """A folder in a log's place is one sentence, and nothing is left behind."""
+    (command.home / "logs" / "api.log").mkdir(parents=True)
+    told = command.run("up", "--json", "--port", "0")
+    assert (told.code, told.out) == (1, "")
+    assert "api.log" in told.err
+    assert stop(command.home) is False
+
+
+def test_serve_alone(command: Command) -> None:
+    """`serve api` runs one process over the store of the settings, and stops the store that it started."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    with command.started("serve", "api", "--port", port) as process:
+
+        def ready() -> bool:
+            assert process.poll() is None, command.errors.read_text()
+            try:
+                return httpx.get(f"http://127.0.0.1:{port}/readyz").status_code == 200
+            except httpx.HTTPError:
+                return False
+
+        until(ready, "it is not ready")
+        store = int((command.home / "store" / "server.pid").read_text())
+        assert command.json("space", "lab")["made"] == "lab"
+        assert lives(store)
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+        assert not lives(store)
+
+
+def test_a_store_elsewhere(command: Command, tmp_path: Path) -> None:
+    """With LOGMEM_REDIS_URI it starts no store; one that does not answer is one sentence and exit code 5."""
+    told = command.run("space", LOGMEM_REDIS_URI=f"unix://{tmp_path}/none")
+    assert told.code == 5
+    assert "The store does not answer" in told.err
+    assert len(told.err.splitlines()) == 1
+    assert not command.home.exists()

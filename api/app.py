@@ -41,7 +41,8 @@ def create(store: Store, settings: Settings) -> FastAPI:
             settle_memory()
             yield
 
-    app = FastAPI(title="LogMem", lifespan=life)
+    # The framework's pages of documentation load scripts from elsewhere, onto the console's own origin.
+    app = FastAPI(title="LogMem", lifespan=life, docs_url=None, redoc_url=None)
     app.state.store, app.state.settings = store, settings
     app.add_middleware(Access)
     app.add_exception_handler(Refused, _refused)

@@ -17,6 +17,7 @@ from .auth import any_badge
 
 PATH = "/api/events"
 KEEP_ALIVE = 15.0  # seconds of silence after which a comment goes out, so that no proxy takes the stream for dead
+LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}  # some clients would end a line of the stream there
 RETRY = 2000  # ms after which a browser connects again
 
 
@@ -82,4 +83,4 @@ def _event(event: Result) -> str:
 
 
 def _json(value: Result) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(LINE_ENDS)

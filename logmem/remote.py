@@ -91,7 +91,8 @@ def _settled(server: "_Server", trail: str, *, give_up: float) -> dict[str, Any]
             heard, again = time.monotonic(), bool(result.get("pending"))
         except Fault as no:
             again = False
-            if no.code != UNREACHABLE or not result or time.monotonic() - heard > OUTAGE:
+            away = no.code == UNREACHABLE and (result or isinstance(no, _Lost))
+            if not away or time.monotonic() - heard > OUTAGE:
                 raise
         if result.get("status") in OUTCOMES or time.monotonic() >= give_up:
             return result
@@ -146,6 +147,10 @@ def _check(name: str, value: str) -> None:
         raise Fault(f"{name[:80]} is not JSON: {why}. For text write {name[:80]}=text.", code=USAGE) from None
 
 
+class _Lost(Fault):
+    """A server that was there, and then did not answer."""
+
+
 class _Server:
     """The REST surface of a server, with the credential that the environment names."""
 
@@ -189,7 +194,7 @@ class _Server:
             raise Fault(f"{self._url} cannot be reached: {why}. Nothing was done.", code=UNREACHABLE) from None
         except httpx.HTTPError as why:
             retry = "Repeat it with the same --action-id." if action_id else "Look before you repeat it."
-            raise Fault(
+            raise _Lost(
                 f"{self._url} did not answer ({type(why).__name__}): it may or may not have been done. {retry}",
                 code=UNREACHABLE,
             ) from None

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -158,16 +159,17 @@ class _Up:
 
 def _tell(ready: dict[str, Any], *, means: str) -> None:
     """For eyes: where everything is, and what comes next."""
+    command = "logmem" if shutil.which("logmem") else "./run"
     show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
     if ready["console_login_url"]:
         show.line(f"  Console   {ready['console_login_url']}")
-        show.line("            signs the owner in, once, within 10 minutes; for a new link: logmem human link NAME")
+        show.line(f"            signs the owner in, once, within 10 minutes; for a new link: {command} human link NAME")
     else:
         show.line(f"  Console   {ready['url']}")
     show.line(f"  MCP URL   {ready['mcp_url']}")
-    show.line(f"            for an agent: logmem mint NAME --space {ready['space']}")
+    show.line(f"            for an agent: {command} mint NAME --space {ready['space']}")
     show.line("            it prints the agent's own URL, for the agent's MCP settings")
-    show.line(f"  Approvers logmem human add NAME --role approver --space {ready['space']}")
+    show.line(f"  Approvers {command} human add NAME --role approver --space {ready['space']}")
     show.line(f"  Promise   {ready['durability']}: {means}")
 
 

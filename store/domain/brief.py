@@ -38,11 +38,11 @@ class Brief:
 
 
 def assemble(view: View, *, head: Mapping[str, Any], budget: int, since: int = 0) -> Brief:
-    """The Brief of `view`; `head` is what the result says besides. With `since` (ms): only what changed after it.
+    """The Brief of `view`; `head` is what the result says besides. With `since` (ms): only what changed from then on.
 
     Refuses invalid_argument when the budget does not even hold the head.
     """
-    lines = [line for line in lines_of(view) if line.at > since]
+    lines = [line for line in lines_of(view) if line.at >= since]
     brief = _filled(view, lines, head=head, budget=budget, since=since, rich=True)
     if brief.missing:
         brief = _filled(view, lines, head=head, budget=budget, since=since, rich=False)

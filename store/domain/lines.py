@@ -84,7 +84,12 @@ def _ranked(view: View) -> Ranked:
         yield (10, 0), _slot(view, view.slot)
     if view.who:
         texts = {k: v for k, v in (("name", view.who.name), ("role", view.who.role)) if v}
-        yield (12, 0), Line(section="who", at=view.who.since, texts=texts)
+        yield (12, 0), Line(section="who", at=_when(view.who.said, view.who.since), texts=texts)
+
+
+def _when(entry: str, made: int) -> int:
+    """When the entry was committed: a little later than what was decided on, and what `since` can go by."""
+    return max(made, int(entry.partition("-")[0])) if entry else made
 
 
 def _age(view: View, at: int) -> str:
@@ -117,7 +122,7 @@ def _slot(view: View, slot: Now) -> Line:
     facts |= {"age": _age(view, slot.since), "revision": slot.revision}
     return Line(
         section="now",
-        at=slot.since,
+        at=_when(slot.said, slot.since),
         facts=facts | _true(stale=view.now - slot.since > NOW_STALE),
         texts=texts,
     )
@@ -125,7 +130,7 @@ def _slot(view: View, slot: Now) -> Line:
 
 #: How an ask ended, when it last changed, and which entry says why.
 _ENDED = {
-    "approved": ("settled", ""),
+    "approved": ("settled", "decided"),
     "rejected": ("settled", "decided"),
     "answered": ("settled", "decided"),
     "expired": ("settled", ""),
@@ -142,7 +147,7 @@ def _ask(view: View, ask: Document) -> Ranked:
     if ask.state == "pending" and ask.questioned:
         asked = view.entries.get(ask.question)
         by = {"by": asked.entry.by} if asked and asked.entry else {}
-        at = asked.ts if asked else ask.made
+        at = _when(ask.question, ask.made)
         facts |= {**by, "where": ask.where, "age": _age(view, at)}
         text = {"question": view.said(ask.question)}
         left = ask.deadline - view.now
@@ -150,14 +155,17 @@ def _ask(view: View, ask: Document) -> Ranked:
     elif ask.state == "pending":
         facts |= {"age": _age(view, ask.made)}
         left = ask.deadline - view.now
-        yield (6, ask.deadline), Line(section="pending_asks", at=ask.made, facts=facts, texts=text, left=left)
+        yield (
+            (6, ask.deadline),
+            Line(section="pending_asks", at=_when(ask.asked, ask.made), facts=facts, texts=text, left=left),
+        )
     elif ask.state in _ENDED and (not ask.told or ask.ref in view.told):
         yield _verdict(view, ask, facts, text)
 
 
 def _verdict(view: View, ask: Ask, facts: dict[str, Any], text: dict[str, str]) -> tuple[tuple[int, int], Line]:
     when, why = _ENDED[ask.state]
-    at: int = getattr(ask, when)
+    at = _when(getattr(ask, why) if why else "", getattr(ask, when))
     by = ask.closed_by if ask.state == "taken_back" else ask.settled_by
     facts |= {"status": ask.state, **({"by": by} if by else {}), "age": _age(view, at)}
     said = view.entries.get(getattr(ask, why)) if why else None
@@ -175,15 +183,16 @@ def _item(view: View, item: Document) -> Ranked:
     text = {"summary": view.said(item.sent)}
     facts: dict[str, Any] = {"item": item.id}
     dead = item.state == "expired" and not item.closed
-    at = item.settled if dead else item.made
+    at = item.settled if dead else _when(item.sent, item.made)
     age = {"age": _age(view, at)}
     if dead and item.sender == view.me:
         facts |= {"status": "dead letter", "to": item.to, **age}
         yield (1, at), Line(section="verdicts", at=at, facts=facts, texts=text)
     elif item.state == "declined" and item.sender == view.me and (not item.told or item.ref in view.told):
         text |= {"reason": view.said(item.ended)}
-        facts |= {"status": "declined", "by": item.settled_by, "age": _age(view, item.settled)}
-        yield (1, item.settled), Line(section="verdicts", at=item.settled, facts=facts, texts=text, document=item)
+        at = _when(item.ended, item.settled)
+        facts |= {"status": "declined", "by": item.settled_by, "age": _age(view, at)}
+        yield (1, at), Line(section="verdicts", at=at, facts=facts, texts=text, document=item)
     elif item.sender != view.me and (item.state == "open" or (dead and view.now - at <= MISSED_SHOWN)):
         role = {"to": item.to} if item.to.startswith("role:") else {}
         facts |= {"status": "expired"} if dead else {}
@@ -199,7 +208,10 @@ def _blocked(view: View, now: Document) -> Ranked:
     facts = {"who": now.id, "age": _age(view, now.since)}
     texts = {"blocked": now.blocked, **({"waiting_on": now.waiting_on} if now.waiting_on else {})}
     mine = view.me.partition(":")[2] in now.waiting_on
-    yield (5, 0 if mine else now.since), Line(section="blockers", at=now.since, facts=facts, texts=texts)
+    yield (
+        (5, 0 if mine else now.since),
+        Line(section="blockers", at=_when(now.said, now.since), facts=facts, texts=texts),
+    )
 
 
 def _mail(view: View, note: Document) -> Ranked:
@@ -208,7 +220,10 @@ def _mail(view: View, note: Document) -> Ranked:
     facts = {"note": note.id, "by": note.by, "age": _age(view, note.made)}
     left = note.expires - view.now
     texts = {"label": view.said(note.posted)}
-    yield (7, note.expires), Line(section="mailbox", at=note.made, facts=facts, texts=texts, left=left)
+    yield (
+        (7, note.expires),
+        Line(section="mailbox", at=_when(note.posted, note.made), facts=facts, texts=texts, left=left),
+    )
 
 
 def _job(view: View, job: Document) -> Ranked:

@@ -18,6 +18,8 @@ class _Adapters(dict[type[Document], TypeAdapter[Any]]):
 
 
 _ADAPTERS = _Adapters()
+_REMEMBERED = 4096  # documents; the same space, grant and role stand behind every call
+_loaded: dict[tuple[type[Document], bytes, tuple[bytes | None, ...]], Any] = {}
 
 
 def dump(doc: Document) -> bytes:
@@ -27,11 +29,21 @@ def dump(doc: Document) -> bytes:
 
 
 def load(kind: type[D], text: bytes, marks: list[bytes | None]) -> D:
-    """The document from its JSON and the values of its entry-id fields, in their order."""
+    """The document from its JSON and the values of its entry-id fields, in their order.
+
+    Documents are frozen, so those made of the same bytes are one.
+    """
+    key = (kind, text, tuple(marks))
+    if key in _loaded:
+        known: D = _loaded[key]
+        return known
     doc: D = _ADAPTERS[kind].validate_json(text)
     for name, value in zip(entry_fields(kind), marks, strict=True):
         if value is not None:
             object.__setattr__(doc, name, value.decode())  # still being made: nobody has seen it
+    if len(_loaded) >= _REMEMBERED:
+        _loaded.clear()
+    _loaded[key] = doc
     return doc
 
 

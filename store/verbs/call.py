@@ -72,14 +72,15 @@ class Call:
     shift: Shift | None = None
     seen: dict[str, Seen] = field(default_factory=dict)
     records: dict[int | str, Logged] = field(default_factory=dict)
+    keys: Keys = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.keys = Keys(self.caller.space)
 
     @property
     def me(self) -> str:
         return self.caller.principal
 
-    @property
-    def keys(self) -> Keys:
-        return Keys(self.caller.space)
 
     @property
     def pure(self) -> bool:

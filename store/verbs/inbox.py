@@ -28,10 +28,12 @@ async def inbox(call: Call, *, trail: str = "") -> Result:
         return await _one(call, trail)
     now = call.now
     owners = (call.me, *(f"role:{role}" for role in (call.member.roles if call.member else ())))
-    mine, ended = await _each(call, owners, low=now), await _each(call, owners, low=now - LATELY, high=now - 1)
-    settled = await call.look_each(
-        Range("settled", o, SETTLED_LIMIT, low=now - LATELY, high=now, latest=True) for o in owners
-    )
+    mine = await call.look_each(Range("inbox", o, READ_LIMIT, low=now) for o in owners)
+    # Those past their deadline have expired, whether that was written down or not.
+    lately = {"low": now - LATELY, "high": now, "latest": True}
+    ended, settled = [
+        await call.look_each(Range(name, o, SETTLED_LIMIT, **lately) for o in owners) for name in ("inbox", "settled")
+    ]
     rest = await call.look(Range("due", "", READ_LIMIT, low=now))
     strict = await four_eyes(call)
     waiting: list[Ask] = []
@@ -46,16 +48,11 @@ async def inbox(call: Call, *, trail: str = "") -> Result:
     return {
         "asks": lists[0],
         "count": len(waiting),
-        "more": len(waiting) > SHOWN_LIMIT or any(len(page.members) == READ_LIMIT for page in mine),
+        "more": any(len(page.members) == READ_LIMIT for page in mine),  # then there may be more than `count`
         "others": lists[1],
         "settled": lists[2],
         "now": iso(now),
     }
-
-
-async def _each(call: Call, owners: Iterable[str], *, low: int, high: int = 0) -> list[Page]:
-    """The pending asks of each inbox with a deadline in these bounds (ms): those past it have expired unwritten."""
-    return await call.look_each(Range("inbox", o, READ_LIMIT, low=low, high=high, latest=bool(high)) for o in owners)
 
 
 async def _asks(call: Call, pages: Iterable[Page], *, order: Any) -> list[Ask]:

@@ -8,8 +8,8 @@ import contextlib
 import hashlib
 import json
 import random
+import secrets
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -23,6 +23,7 @@ from ..domain.entry import Logged
 from ..domain.errors import Refused
 from ..domain.shift import Shift, opened
 from ..engine.commit import Action, Outcome, What
+from ..engine.keys import Keys
 from ..engine.store import Store
 from .arguments import parse
 from .call import Admission, Call, Replay, Result, Row
@@ -37,6 +38,7 @@ NAMED_LIFE, OWN_LIFE = (
 )  # of an idempotency record: when the caller named the action, and when we did
 PATIENCE = 1.0  # seconds that a call goes on trying
 ACTION_LIMIT = 200  # characters of an action_id
+NO_ACTION = Action("", "", "", 0)  # a read's
 
 log = structlog.get_logger(__name__)
 
@@ -76,11 +78,12 @@ class _Attempts:
 
     async def run(self) -> Result:
         self.caller = await enter(self.store, self.badge)
-        self.keys = Call(self.row, self.caller, self.store, None).keys
+        self.keys = Keys(self.caller.space)
         self._take_arguments()
+        self.pure = self.row.effect == "read"
         self.named = bool(self.action_id)
-        self.action_id = self.action_id or uuid.uuid4().hex
-        self.action = self._action()
+        self.action_id = self.action_id or secrets.token_hex(16)
+        self.action = NO_ACTION if self.pure else self._action()
         give_up = time.monotonic() + PATIENCE
         async with contextlib.AsyncExitStack() as queue:
             queued = False
@@ -137,8 +140,7 @@ class _Attempts:
         )
 
     async def _attempt(self, *, look_first: bool) -> Result | Outcome:
-        pure = self.row.effect == "read"
-        admission = Admission(self.badge, done="" if pure or not look_first else self.action.key)
+        admission = Admission(self.badge, done=self.action.key if look_first else "")
         call = Call(self.row, self.caller, self.store, admission)
         sent = self.lost = False
         try:

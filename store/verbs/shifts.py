@@ -28,6 +28,7 @@ from .reads import shown_now
 MODEL_LIMIT, WAITING_LIMIT = 80, 200  # characters
 NEXT_LIMIT, STEP_LIMIT = 10, 200  # steps of a recap; characters of one
 EXTRA_LIMIT = 4096  # bytes of a profile's other keys in canonical form
+ENDINGS = {"expired": "the deadline passed and nobody had decided", "lapsed": "it was approved and never used"}
 NOT_BLOCKED = ("", "false", "no", "none")
 
 Blocked = Annotated[str | SkipJsonSchema[bool], Field()]  # false, or a text that says by what
@@ -124,18 +125,17 @@ def _surfaced(
 
     What time alone has ended is written down with it, since this commit is the next one.
     """
-    for doc in brief.shown:
-        live = doc.as_of(call.now)
-        if isinstance(doc, Item) and isinstance(live, Item) and live.state == "open" and not found.marks.get(doc.id):
-            yield Mark(id=doc.id, at=call.now, by=call.me, shift=shift.number), None
-        elif isinstance(doc, Ask) and isinstance(live, Ask) and live.state != "approved":
-            said = None
-            if live.state != doc.state:
-                text = {"expired": "the deadline passed and nobody had decided", "lapsed": "approved, and never used"}
-                said = call.entry(live.where, live.state, text[live.state], trail=live.id)
-            yield replace(live, told=call.now), said
-        elif isinstance(doc, Item) and doc.state == "declined":
-            yield replace(doc, told=call.now), None
+    stored = {doc.ref: doc for doc in found.view.documents}
+    for live in brief.shown:
+        match live:
+            case Item(state="open") if not found.marks.get(live.id):
+                yield Mark(id=live.id, at=call.now, by=call.me, shift=shift.number), None
+            case Item(state="declined"):
+                yield replace(live, told=call.now), None
+            case Ask(state=state) if state != "approved":
+                fresh = live != stored[live.ref]
+                said = call.entry(live.where, state, ENDINGS[state], trail=live.id) if fresh else None
+                yield replace(live, told=call.now), said
 
 
 async def recap(call: Call, *, notes: str, next: Names | None = None, end: bool = True) -> Commit:

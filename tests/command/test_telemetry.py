@@ -18,7 +18,8 @@ from store.telemetry import configure
 configure("info")
 log = structlog.get_logger("ours")
 key = "lmk_abc_s3cret"
-log.info("called", path=f"/k/{key}/mcp", headers={"Authorization": f"Bearer {key}"}, tries=[1, key], error=ValueError(key))
+head = {"Authorization": f"Bearer {key}"}
+log.info("called", path=f"/k/{key}/mcp", headers=head, tries=[1, key], error=ValueError(key))
 log.debug("too much", key=key)
 logging.getLogger("uvicorn.error").warning("GET %s", f"/k/{key}/mcp")
 logging.getLogger("httpx").info("too much")

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from logmem.children import Api
+from logmem.children import Api, cut
 from logmem.fault import Fault
-from store.engine.embedded import stop
+from store.engine.embedded import Embedded, stop
 from store.settings import load
 
 from .running import PATIENCE, Command, Up, lives, until, up
@@ -108,11 +108,15 @@ def test_what_dies_is_started_again(command: Command) -> None:
         for n in range(3):
             assert note(server, token, n).status_code == 200
             acknowledged.append(f"note {n}")
-        before = server.api
-        os.kill(before, signal.SIGKILL)
-        until(lambda: not lives(before), "the killed API has not ended")
-        noted(server, token, 3)  # waits in the socket, which `up` holds
-        assert server.api != before
+        trail = server.post(token, "ask", where="job:y", summary="Go on?").json()["trail"]
+        with command.started("wait", trail, LOGMEM_REST_TOKEN=token) as waiting:
+            before = server.api
+            os.kill(before, signal.SIGKILL)
+            until(lambda: not lives(before), "the killed API has not ended")
+            noted(server, token, 3)  # waits in the socket, which `up` holds
+            assert server.api != before
+            assert server.post(token, "ask", withdraw=trail).status_code == 200
+            assert waiting.wait(PATIENCE) == 4  # it went on waiting
         gone = server.store
         os.kill(gone, signal.SIGKILL)
         until(lambda: not lives(gone), "the killed store has not ended")
@@ -140,10 +144,10 @@ def test_a_signal_while_calls_wait(command: Command) -> None:
         noted(server, token, 0)
         httpx.get(f"{server.url}/k/{token}/mcp")
         server.post(token, "nothing")
-        with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE) as client:
-            with client.stream("GET", f"{server.url}/api/events") as events:
-                assert events.status_code == 200
-                assert server.end() == 0
+        client = httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE)
+        with client, client.stream("GET", f"{server.url}/api/events") as events:
+            assert events.status_code == 200
+            assert server.end() == 0
         log = (command.home / "logs" / "api.log").read_text()
         assert '"event": "promise"' in log
         assert token.rpartition("_")[2] not in log
@@ -223,7 +227,31 @@ def test_serve_alone(command: Command) -> None:
         assert not lives(store)
 
 
-def test_a_store_elsewhere(command: Command, tmp_path: Path) -> None:
+def test_up_over_a_store_elsewhere(command: Command, engine: Embedded) -> None:
+    """With LOGMEM_REDIS_URI `up` starts no store, and leaves the one that it used alone."""
+    elsewhere = {"LOGMEM_REDIS_URI": f"unix://{engine.socket}", "LOGMEM_REDIS_SECRETS": str(engine.home / "secrets")}
+    with up(command, "--space", "elsewhere", **elsewhere) as server:
+        token = command.json("mint", "grok", "--space", "elsewhere", **elsewhere)["token"]
+        assert server.post(token, "spaces").json()["here"] == "elsewhere"
+        assert server.end() == 0
+    assert lives(engine.pid)
+    assert not (command.home / "store").exists()
+
+
+def test_a_log_does_not_grow_for_ever(tmp_path: Path) -> None:
+    """A long log is cut while it is written: its end is kept beside it, and what follows begins anew."""
+    log = tmp_path / "api.log"
+    with log.open("ab", buffering=0) as child:
+        child.write(b"old " * 1000)
+        cut(log, 5000)
+        assert log.stat().st_size == 4000
+        cut(log, 100)
+        child.write(b"new")
+    assert log.read_bytes() == b"new"
+    assert (tmp_path / "api.log.1").read_bytes() == b"old " * 25
+
+
+def test_a_store_elsewhere_that_is_down(command: Command, tmp_path: Path) -> None:
     """With LOGMEM_REDIS_URI it starts no store; one that does not answer is one sentence and exit code 5."""
     told = command.run("space", LOGMEM_REDIS_URI=f"unix://{tmp_path}/none")
     assert told.code == 5

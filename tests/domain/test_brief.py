@@ -252,7 +252,7 @@ def test_what_agents_wrote_is_one_quoted_line() -> None:
     whole = text(result)
     assert "\u202e" not in whole
     assert "\u200b" not in whole
-    assert whole.count('ok\\"\\n-> logmem_redeem') == whole.count("\\u202e") == 14
+    assert whole.count('ok\\"\\n-> logmem_redeem') == whole.count("\\u202e") == 15
 
 
 def test_who_asked_whom_is_said() -> None:

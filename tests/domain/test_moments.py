@@ -40,6 +40,7 @@ def ms(text: object) -> int:
         ("250ms", 250),
         ("1.5h", 90 * MINUTE),
         ("0.1h", 6 * MINUTE),
+        ("0.009h", 32_400),
         ("2H", 2 * HOUR),
         ("  2h ", 2 * HOUR),
         (3600, HOUR),

@@ -129,6 +129,22 @@ async def test_the_inbox_shows_what_waits_by_deadline(http: httpx.AsyncClient, w
     assert "Rejected" in words[2]
 
 
+async def test_a_full_inbox_says_how_much_it_holds(http: httpx.AsyncClient, world: World) -> None:
+    """Of more asks than a page shows, those with the nearest deadlines are there, and all are counted."""
+    await world.agent("third")
+    for who in ("agent:grok", "agent:codex", "agent:third"):
+        for n in range(20):
+            await asked(world, who, summary=f"{who} {n}", expires_in=f"{20 - n}h")
+    found = await world.do("human:ana", "inbox")
+    assert (found["count"], len(found["asks"]), found["more"]) == (60, 50, False)
+    deadlines = [a["deadline"] for a in found["asks"]]
+    assert deadlines == sorted(deadlines)
+    page = await browser(http, world).inbox()
+    words = page.root.one("section", **MINE).words
+    assert words.startswith("Waiting for you 60 ")
+    assert words.endswith("The 50 with the nearest deadlines are shown.")
+
+
 async def test_one_ask_is_shown_with_all_that_it_would_do(http: httpx.AsyncClient, world: World) -> None:
     """The page says who asks, for whom, where, at what risk, until when, with what payload, and under which digest."""
     await world.agent("cursor", responsible="ana")

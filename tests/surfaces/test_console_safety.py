@@ -185,14 +185,15 @@ async def test_every_page_keeps_others_out(http: httpx.AsyncClient, world: World
     done = await asked(world, summary="done")
     await world.do("human:ana", "decide", trail=done["trail"], verdict="approve", digest=done["digest"])
     ana, nobody = browser(http, world), Browser(http, world.space)
-    here = f"/s/{world.space}"
+    here, fresh = f"/s/{world.space}", await link(world)
+    before = await world.dump()
     pages = [
         *[
             await ana.open(p)
             for p in (f"{here}/", f"{here}/ask/{ask['trail']}", f"{here}/ask/{done['trail']}", "/s/else/")
         ],
         *[await ana.open(p) for p in (f"{here}/ask/x", f"{here}/nothing", f"{here}/ask/{ask['trail']}/decide")],
-        *[await nobody.open(p) for p in ("/", f"{here}/", await link(world), "/sign-in/x", "/sign-in/" + "x" * 32)],
+        *[await nobody.open(p) for p in ("/", f"{here}/", fresh, "/sign-in/x", "/sign-in/" + "x" * 32)],
     ]
     for page in pages:
         head = page.response.headers
@@ -205,6 +206,7 @@ async def test_every_page_keeps_others_out(http: httpx.AsyncClient, world: World
         assert head["cache-control"] == "no-store"
         assert page.root.one("h1").words
         _check_elements(page.root)
+    assert await world.dump() == before
 
 
 def _check_elements(root: Element) -> None:

@@ -129,9 +129,9 @@ async def test_each_refusal_has_its_code_and_status(http: httpx.AsyncClient, wor
     assert await world.dump() == before
 
 
-BODIES = {
+BODIES: dict[str, tuple[str | bytes, str]] = {
     "duplicate keys": ('{"where":"job:x","where":"job:y","kind":"memo","summary":"a"}', "payload_not_canonical"),
-    "duplicate deep": ('{"where":"job:x","kind":"memo","summary":"a","payload":{"a":[{"b":1,"b":2}]}}', "payload_not_canonical"),
+    "duplicate deep": ('{"where":"job:x","kind":"memo","payload":{"a":[{"b":1,"b":2}]}}', "payload_not_canonical"),
     "1e400": ('{"where":"job:x","kind":"memo","summary":"a","payload":1e400}', "payload_not_canonical"),
     "NaN": ('{"where":"job:x","kind":"memo","summary":"a","payload":NaN}', "payload_not_canonical"),
     "2^53": ('{"where":"job:x","kind":"memo","summary":"a","payload":9007199254740992}', "payload_not_canonical"),
@@ -321,7 +321,7 @@ def attempts(world: World, http: httpx.AsyncClient, given: Mapping[str, Any]) ->
             (path, given, {**own, "Cookie": f"{COOKIE}={key.replace('lmk', 'lms', 1)}"}),
             (path, given, {"Authorization": f"Bearer {world.tokens['human:ana']}"}),
             (path, given, {**own, **bearer(world)}),
-            (path, given, {**own, "Authorization": "Bearer "}),
+            (path, given, {**own, "Authorization": "Bearer"}),
             (f"{path}?session={world.tokens['human:ana']}", given, bearer(world)),
         ]
     note = {"where": "job:release", "kind": "decided", "summary": "approved", "trail": given["trail"]}

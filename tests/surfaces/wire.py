@@ -5,10 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import pytest
 from mcp.shared.inbound import encode_header_value
+
+from tests.world import World
 
 OLD, NEW = "2025-06-18", "2026-07-28"
 PREFIX = "io.modelcontextprotocol"
+ERAS = pytest.mark.parametrize("era", [OLD, NEW])
+WAYS = pytest.mark.parametrize(("era", "minted"), [(OLD, False), (OLD, True), (NEW, False), (NEW, True)])
+NOTE: dict[str, Any] = {"where": "job:x", "kind": "memo", "summary": "tick"}
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 
@@ -96,3 +102,17 @@ def said(result: dict[str, Any]) -> str:
     (block,) = result["content"]
     found: str = block["text"]
     return found
+
+
+def hand(http: httpx.AsyncClient, world: World, who: str = "agent:grok", **how: Any) -> Hand:
+    """The hand of a principal, grok's if no other."""
+    return Hand(http, world.tokens[who], **how)
+
+
+def told(response: httpx.Response, status: int) -> Any:
+    """The JSON-RPC error of an answer with this status."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
+    assert body["jsonrpc"] == "2.0"
+    return body["error"]

@@ -1,31 +1,25 @@
 """One call of one verb: what it may know, and how it reads."""
 
-import hashlib
-import hmac
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
 from ..domain.commit import Commit
 from ..domain.entry import Entry, Logged
-from ..domain.errors import Refused
-from ..domain.grant import Grant, check_live
-from ..domain.ids import near
+from ..domain.grant import Grant
 from ..domain.person import Member
-from ..domain.policy import Request, permit
 from ..domain.shift import Shift
 from ..domain.space import Space
 from ..engine.keys import Keys
-from ..engine.reads import Command, Doc, Read, Seen, Written
+from ..engine.reads import Command, Read, Seen, Written
 from ..engine.store import Store
-from .identity import OPERATOR, Badge, Caller
+from .identity import Caller
 
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
 
-OPERATOR_MAY = ("read", "write", "manage")
 Result = dict[str, Any]
 
 
@@ -57,19 +51,37 @@ class Replay(Exception):
         self.ids = ids.split()
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What the first read finds out about the caller: when it is (ms), where, and what they may do there now."""
+
+    now: int
+    space: Space
+    grant: Grant | None
+    member: Member | None
+    shift: Shift | None
+    may: tuple[str, ...]
+
+
+class Gate(Protocol):
+    """Rides in the pipeline of a call's first read, and lets the caller in or refuses."""
+
+    def commands(self, call: "Call") -> list[Command]:
+        """What it reads."""
+
+    def check(self, call: "Call", got: list[Any]) -> None:
+        """Set `call.admitted` from what was read."""
+
+
 @dataclass(slots=True)
 class Call:
-    """What a verb gets. Times and documents of the caller are there after the first read."""
+    """What a verb gets. What is known of the caller is there after the first read."""
 
     row: Row
     caller: Caller
     store: Store
-    admission: "Admission | None"
-    now: int = 0
-    space: Space = field(default_factory=lambda: Space(id="", created=0))
-    grant: Grant | None = None
-    member: Member | None = None
-    shift: Shift | None = None
+    admission: Gate | None
+    admitted: "Admitted | None" = None
     seen: dict[str, Seen] = field(default_factory=dict)
     records: dict[int | str, Logged] = field(default_factory=dict)
     keys: Keys = field(init=False)
@@ -81,19 +93,40 @@ class Call:
     def me(self) -> str:
         return self.caller.principal
 
-
     @property
     def pure(self) -> bool:
         return self.row.effect == "read"
 
     @property
+    def now(self) -> int:
+        """The space's clock, in ms."""
+        return self._in().now
+
+    @property
+    def space(self) -> Space:
+        return self._in().space
+
+    @property
+    def grant(self) -> Grant | None:
+        return self._in().grant
+
+    @property
+    def member(self) -> Member | None:
+        return self._in().member
+
+    @property
+    def shift(self) -> Shift | None:
+        return self._in().shift
+
+    @property
     def may(self) -> tuple[str, ...]:
-        """The effects that the caller has here now: of the role for a person, of the grant for an agent."""
-        if self.me == OPERATOR:
-            return OPERATOR_MAY
-        if self.caller.is_human:
-            return self.member.may if self.member else ()
-        return self.grant.may if self.grant else ()
+        """The effects that the caller has here now."""
+        return self._in().may
+
+    def _in(self) -> "Admitted":
+        if self.admitted is None:
+            raise RuntimeError(f"{self.row.verb} looked at its caller before the first read; await call.admit()")
+        return self.admitted
 
     @overload
     async def read(self, a: Read[A], /) -> A: ...
@@ -156,87 +189,3 @@ class Call:
         """A line stamped with who calls."""
         c = self.caller
         return Entry(where=where, kind=kind, by=c.principal, via=c.via, client=c.client, summary=summary, **more)
-
-
-@dataclass(slots=True)
-class Admission:
-    """Rides in the pipeline of a call's first read, and says who calls.
-
-    It reads the clock, the space, the caller's grant, role and shift as they are now, and whether this action was
-    done before. What it sees is expected unchanged by the commit.
-    """
-
-    badge: Badge
-    done: str = ""
-    request: str = ""
-
-    def reads(self, call: Call) -> list[Read[Any]]:
-        """The documents that say who calls; absent ones are read as well, and expected to stay absent."""
-        caller = call.caller
-        docs: list[Read[Any]] = [Doc(Space, caller.space)]
-        if self.badge.kind != "operator":
-            docs.append(Doc(Grant, self.badge.id))
-        if caller.is_human:
-            docs.append(Doc(Member, caller.principal))
-        if caller.is_agent:
-            docs.append(Doc(Shift, caller.principal))
-        return docs
-
-    def commands(self, call: Call) -> list[Command]:
-        keys = call.keys
-        head: list[Command] = [("TIME",), ("GET", keys.clock)]
-        if self.done:
-            head.append(("GET", self.done))
-        return head + [command for read in self.reads(call) for command in read.commands(keys)]
-
-    def check(self, call: Call, got: list[Any]) -> None:
-        """Refuses scope_unknown, unauthenticated, key_revoked, key_expired, and what the policy refuses."""
-        (seconds, micros), offset, *rest = got
-        call.now = int(seconds) * 1000 + int(micros) // 1000 + int(offset or 0)
-        record = rest.pop(0) if self.done else None
-        for read, raw in zip(self.reads(call), rest, strict=True):
-            doc, seen = read.parse(call.keys, [raw])
-            call.seen.update(seen)
-            self._place(call, doc)
-        self._check_space(call)
-        self._check_credential(call)
-        caller = call.caller
-        permit(Request(caller.principal, call.row.verb, call.row.effect, caller.space, call.may))
-        if record:
-            raise Replay(record.decode())
-
-    @staticmethod
-    def _place(call: Call, doc: Any) -> None:
-        match doc:
-            case Space():
-                call.space = doc
-            case Grant():
-                call.grant = doc
-            case Member():
-                call.member = doc
-            case Shift():
-                call.shift = doc
-
-    def _check_space(self, call: Call) -> None:
-        if call.space.id or call.row.founds:
-            return
-        name = call.caller.space
-        raise Refused(
-            "scope_unknown",
-            f"There is no space {name[:80]!r}. Nothing was done. Make it: logmem space {name[:63]}",
-        )
-
-    def _check_credential(self, call: Call) -> None:
-        badge, grant = self.badge, call.grant
-        if badge.kind == "operator":
-            return
-        proof = hashlib.sha256(badge.secret.encode()).hexdigest()
-        if grant is None or not hmac.compare_digest(grant.secret, proof):
-            raise Refused("unauthenticated", "This key is not known here. Ask an owner to mint one.")
-        check_live(grant, now=call.now)
-        if call.caller.is_human and not (call.member and call.member.role):
-            raise Refused(
-                "scope_unknown",
-                f"{call.me} has no space {call.caller.space!r} (any more). Nothing was done.",
-                near=near(call.caller.space, []),
-            )

@@ -30,9 +30,9 @@ async def inbox(call: Call, *, trail: str = "") -> Result:
     owners = (call.me, *(f"role:{role}" for role in (call.member.roles if call.member else ())))
     mine = await call.look_each(Range("inbox", o, READ_LIMIT, low=now) for o in owners)
     # Those past their deadline have expired, whether that was written down or not.
-    lately = {"low": now - LATELY, "high": now, "latest": True}
     ended, settled = [
-        await call.look_each(Range(name, o, SETTLED_LIMIT, **lately) for o in owners) for name in ("inbox", "settled")
+        await call.look_each(Range(name, o, SETTLED_LIMIT, low=now - LATELY, high=now, latest=True) for o in owners)
+        for name in ("inbox", "settled")
     ]
     rest = await call.look(Range("due", "", READ_LIMIT, low=now))
     strict = await four_eyes(call)

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import replace
+from zoneinfo import ZoneInfo
 
 from ..domain.commit import Commit, put
 from ..domain.errors import Refused
@@ -11,10 +12,12 @@ from ..domain.moments import iso
 from ..domain.person import ROLES, Member
 from ..domain.slot import Who
 from ..domain.space import FOUR_EYES, Space
+from ..domain.text import quoted
 from ..engine.globals import Identity
 from ..engine.reads import Doc, Range
 from .call import Call, Result
 from .identity import enterable
+from .places import unknown
 
 MINUTE = 60_000
 LINK_LIFE = 10 * MINUTE
@@ -42,6 +45,8 @@ async def human(call: Call, *, name: str, role: str = "approver", excluded: bool
     person = principal(name, kinds=("human",), default="human", name="name")
     who = await claimed(call, person)
     old = await call.read(Doc(Member, person))
+    if role == "none" and not (old and old.role):
+        raise await unknown(call, person, "unknown_recipient")
     new = Member(
         id=person, role="" if role == "none" else role, since=old.since if old else call.now, excluded=excluded
     )
@@ -114,10 +119,23 @@ async def space(call: Call, *, simulated: bool = False, zone: str = "America/New
     await call.admit()
     if call.space.id:
         raise Refused("id_taken", f"There is a space {name} already. Nothing was written.")
+    _check_zone(zone)
     await call.store.shared.add_space(name)
     made = Space(id=name, created=call.now, simulated=simulated, zone=zone)
     entry = call.entry(f"channel:{name}", "created", f"The space {name} was made")
     return Commit(result={"made": name, **made.note}, puts=(put(made),), entries=(entry,))
+
+
+def _check_zone(zone: str) -> None:
+    """Refuses invalid_argument."""
+    try:
+        ZoneInfo(zone)
+    except (ValueError, OSError):
+        raise Refused(
+            "invalid_argument",
+            f"zone is an IANA time zone such as Europe/Berlin; {quoted(zone)} is none. Nothing was written.",
+            argument="zone",
+        ) from None
 
 
 async def four_eyes(call: Call, *, rule: str) -> Commit:

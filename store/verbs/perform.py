@@ -25,8 +25,9 @@ from ..domain.shift import Shift, opened
 from ..engine.commit import Action, Outcome, What
 from ..engine.keys import Keys
 from ..engine.store import Store
+from .admission import Admission
 from .arguments import parse
-from .call import Admission, Call, Replay, Result, Row
+from .call import Call, Replay, Result, Row
 from .canonical import ledger_line
 from .identity import Badge, enter
 from .results import keep, kept, quoted, show

@@ -225,7 +225,7 @@ async def status(
     more = {k: v for k, v in (("blocked", text), ("waiting_on", waiting_on), ("where", place.name)) if v}
     entry = call.entry(call.me, "status", doing, payload={**more, "revision": new.revision})
     return Commit(
-        result={"now": Quote(0, "entry"), **place.said},
+        result={"now": {"said": Quote(0), "since": new.since}, **place.said},
         puts=(*place.puts, put(new, said=0)),
         entries=(entry,),
         once={"now": shown_now(new, call.now)},
@@ -234,8 +234,8 @@ async def status(
 
 async def now_again(call: Call, result: Result, **_: Any) -> Result:
     """The Now that a replayed status set, from its entry."""
-    said = result["now"]
-    slot = Now(id=call.me, doing=said["summary"], since=said["ts"], **(said.get("payload") or {}))
+    said, since = result["now"]["said"], result["now"]["since"]
+    slot = Now(id=call.me, doing=said["summary"], since=since, **(said.get("payload") or {}))
     return {**result, "now": shown_now(slot, call.now)}
 
 

@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from store.domain.errors import Refused
 from store.domain.ids import near
+from store.domain.text import quoted
 from store.engine.store import Store
 from store.verbs.arguments import schema, title
 from store.verbs.call import Result, Row
@@ -144,7 +145,7 @@ class Mcp:
     async def _perform(self, ctx: Context, name: str) -> tuple[Row, Result]:
         request = _request(ctx)
         given, wrong = dict(request.state.arguments), request.state.fault
-        space, action_id = given.pop("space", ""), (ctx.params or {}).get("_meta", {}).get(ACTION_ID, "")
+        space, action_id = given.pop("space", ""), ((ctx.params or {}).get("_meta") or {}).get(ACTION_ID, "")
         for what, said in (("space", space), (f'_meta["{ACTION_ID}"]', action_id)):
             if not isinstance(said, str):
                 wrong = wrong or Refused("invalid_argument", f"{what} must be a text. Nothing was written.")
@@ -225,7 +226,7 @@ PEOPLES = {
 
 def _no_tool(name: str, listed: Mapping[str, Row]) -> Refused:
     """The refusal for a tool that is not listed to the caller."""
-    shown = f'"{name[:80]}"' if name.isprintable() else "That"
+    shown = quoted(name)
     row = ROWS.get(name.removeprefix("logmem_"))
     if row and row.effect in PEOPLES:
         return Refused("not_found", PEOPLES[row.effect].format(name=shown))

@@ -66,7 +66,9 @@ def text(result: Mapping[str, Any]) -> str:
     if not left and not any(line for name in OUTSTANDING for line in _of(result, name)):
         lines.insert(1, "Nothing new is outstanding." if "since" in result else "Nothing is outstanding.")
     if left:
-        lines.append(f"{left} more left out -> logmem_brief {_json({'budget': BUDGET[1]})}")
+        whose = {"agent": result["agent"]} if result["agent"] != result["caller"] else {}
+        since = {"since": result["since"]} if "since" in result else {}
+        lines.append(f"{left} more left out -> logmem_brief {_json({**whose, **since, 'budget': BUDGET[1]})}")
     return "\n".join(lines)
 
 

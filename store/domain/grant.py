@@ -15,12 +15,11 @@ AGENT_MAY = ("read", "write", "gate")
 
 @dataclass(frozen=True, kw_only=True)
 class Grant(Document):
-    """`id` is the credential's public id, `secret` the SHA-256 of its secret in hex; times in ms."""
+    """`id` is the credential's public id; times in ms. Its secret is checked before, against the shared record."""
 
     kind = "grant"
     principal: str
     via: Via
-    secret: str
     may: tuple[str, ...] = ()
     created: int
     expires: int

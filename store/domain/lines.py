@@ -1,5 +1,6 @@
 """Lines of a Brief: what each document has to say to the principal whose Brief it is, in the order of weight."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from .mailbox import MailNote
 from .moments import DAY, HOUR, MINUTE, SECOND
 from .slot import Now, Who
 
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 NOW_STALE = 30 * MINUTE
 RECAP_STALE = 3 * DAY
 MISSED_SHOWN = 3 * DAY  # how long a recipient is told of an item that expired
@@ -207,7 +209,7 @@ def _blocked(view: View, now: Document) -> Ranked:
         return
     facts = {"who": now.id, "age": _age(view, now.since)}
     texts = {"blocked": now.blocked, **({"waiting_on": now.waiting_on} if now.waiting_on else {})}
-    mine = view.me.partition(":")[2] in now.waiting_on
+    mine = view.me.partition(":")[2] in _ID.findall(now.waiting_on)
     yield (
         (5, 0 if mine else now.since),
         Line(section="blockers", at=_when(now.said, now.since), facts=facts, texts=texts),

@@ -32,3 +32,13 @@ def opened(last: Shift | None, *, agent: str, credential: str, now: int) -> Shif
 def ended(shift: Shift, *, now: int, auto: bool = False) -> Shift:
     """The shift, recapped."""
     return replace(shift, ended=now, auto=auto)
+
+
+def recapped(last: Shift | None, *, agent: str, credential: str, now: int, end: bool) -> tuple[Shift, bool]:
+    """The shift that a recap belongs to, and whether that begins with it.
+
+    A recap that comes after the end is the last word on that shift, also in place of an automatic one.
+    """
+    begins = last is None or not (last.open or end)
+    shift = opened(last, agent=agent, credential=credential, now=now) if last is None or begins else last
+    return (ended(shift, now=now) if end and shift.open else replace(shift, auto=False)), begins

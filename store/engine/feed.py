@@ -64,10 +64,12 @@ class Feed:
     @contextlib.asynccontextmanager
     async def listen(self, space: str) -> AsyncIterator[Bell]:
         """A bell of this space, for as long as the block lasts."""
-        bell = self._bells.get(space)
-        if bell is None:
-            bell = self._bells[space] = Bell()
-            bell.start(self._tail(space, bell, await self.last(space)))
+        if space not in self._bells:
+            after = await self.last(space)
+            if space not in self._bells:  # nobody else began to listen meanwhile
+                bell = self._bells[space] = Bell()
+                bell.start(self._tail(space, bell, after))
+        bell = self._bells[space]
         bell.listeners += 1
         try:
             yield bell

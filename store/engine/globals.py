@@ -7,7 +7,7 @@ space is its grant there, which every commit checks.
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from redis.asyncio import Redis
@@ -22,12 +22,16 @@ _Command = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whose a credential is, and the space that it is bound to ('' when it may enter several). Never changes."""
+    """Whose a credential is, and the space that it is bound to ('' when it may enter several). Never changes.
+
+    `proof` is the SHA-256 of its secret, in hex.
+    """
 
     kind: str
     id: str
     principal: str
     space: str
+    proof: str = field(default="", repr=False)
 
 
 class Globals:
@@ -41,18 +45,18 @@ class Globals:
     async def add_credential(self, who: Identity, *, life: int = 0) -> None:
         """Write whose a credential is; it opens nothing until its grant stands in a space. `life` in ms, 0 for ever."""
         key = shared(who.kind, who.id)
-        await self._write("HSET", key, "principal", who.principal, "space", who.space)
+        await self._write("HSET", key, "principal", who.principal, "space", who.space, "proof", who.proof)
         if life:
             await self._write("PEXPIRE", key, life)
 
     async def identity(self, kind: str, id: str) -> Identity | None:
-        """Whose a credential is; remembered, since it never changes. It proves nothing: the grant holds the secret."""
+        """Whose a credential is; remembered, since it never changes. It grants nothing: that stands in each space."""
         known = self._known.get((kind, id))
         if known is None:
-            principal, space = await self._read("HMGET", shared(kind, id), "principal", "space")
-            if principal is None:
+            principal, space, proof = await self._read("HMGET", shared(kind, id), "principal", "space", "proof")
+            if principal is None or proof is None:
                 return None
-            known = Identity(kind, id, principal.decode(), (space or b"").decode())
+            known = Identity(kind, id, principal.decode(), (space or b"").decode(), proof.decode())
             if len(self._known) >= KNOWN_LIMIT:
                 self._known.clear()
             self._known[kind, id] = known
@@ -66,14 +70,36 @@ class Globals:
         """What `mark` noted last under these names, or ''."""
         return [(v or b"").decode() for v in await self._read("HMGET", shared(kind, id), *names)]
 
-    async def join(self, person: str, what: str, id: str) -> None:
-        """Note on a person's record a `space` that they were made a member of, or a `session` of theirs."""
-        await self._write("HSET", shared("person", person), f"{what}:{id}", "1")
+    async def join(self, person: str, space: str) -> None:
+        """Note that a person was made a member of a space."""
+        await self._write("HSET", shared("person", person), f"space:{space}", "1")
 
-    async def joined(self, person: str, what: str) -> list[str]:
-        """What `join` noted; whether it still holds stands in the space, or on the session's record."""
+    async def joined(self, person: str) -> list[str]:
+        """The spaces that `join` noted; whether they still are a member stands in the space."""
         fields = [f.decode() for f in await self._read("HKEYS", shared("person", person))]
-        return sorted(f.removeprefix(f"{what}:") for f in fields if f.startswith(f"{what}:"))
+        return sorted(f.removeprefix("space:") for f in fields if f.startswith("space:"))
+
+    async def add_session(self, person: str, session: str, *, life: int) -> None:
+        """Note an open session of a person, for `life` ms; those that have ended since are forgotten."""
+        key, now = shared("sessions", person), await self._clock()
+        await self._write("ZADD", key, now + life, session)
+        if over := await self._read("ZRANGE", key, "-inf", now, "BYSCORE"):
+            await self._write("ZREM", key, *over)
+
+    async def sessions(self, person: str) -> dict[str, int]:
+        """The open sessions of a person, each with the ms that it has left."""
+        now = await self._clock()
+        found = await self._read("ZRANGE", shared("sessions", person), f"({now}", "+inf", "BYSCORE", "WITHSCORES")
+        pairs = found if not found or isinstance(found[0], list) else zip(found[::2], found[1::2], strict=True)
+        return {id.decode(): int(float(score)) - now for id, score in pairs}
+
+    async def end_session(self, person: str, session: str) -> None:
+        """Forget an open session."""
+        await self._write("ZREM", shared("sessions", person), session)
+
+    async def _clock(self) -> int:
+        seconds, micros = await self._read("TIME")
+        return int(seconds) * 1000 + int(micros) // 1000
 
     async def put_link(self, id: str, content: dict[str, str], *, life: int) -> None:
         """Keep what a one-time link stands for, for `life` ms."""

@@ -63,7 +63,6 @@ async def mint(
         id=id,
         principal=agent,
         via="token",
-        secret=proof,
         may=("read", *(r for r in rights if r != "read")),
         created=call.now,
         expires=call.now + days * DAY,
@@ -72,7 +71,7 @@ async def mint(
         profile=profile,
     )
     # Whose the key is stands first; it opens nothing until the grant is there.
-    await call.store.shared.add_credential(Identity("key", id, agent, call.caller.space))
+    await call.store.shared.add_credential(Identity("key", id, agent, call.caller.space, proof))
     fresh = () if who else (put(Who(id=agent, name=agent.partition(":")[2], since=call.now)),)
     token = f"lmk_{id}_{secret}"
     return Commit(

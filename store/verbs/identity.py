@@ -1,5 +1,7 @@
 """Badge and room: whose a credential is, and which space a call means. Neither is ever guessed."""
 
+import hashlib
+import hmac
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,11 +67,15 @@ def read_token(token: str) -> tuple[str, Via, str, str]:
 
 
 async def recognise(store: Store, badge: Badge) -> Identity:
-    """Whose the credential says it is. Refuses unauthenticated, identity_mismatch."""
+    """Whose the credential is. Refuses unauthenticated, and then only identity_mismatch.
+
+    The secret is checked before anything is said: public ids stand in the Log for all to read.
+    """
     if badge.kind == "operator":
         return Identity("operator", "", OPERATOR, "")
     found = await store.shared.identity(badge.kind, badge.id)
-    if found is None:
+    proof = hashlib.sha256(badge.secret.encode()).hexdigest()
+    if found is None or not hmac.compare_digest(found.proof, proof):
         raise Refused("unauthenticated", "This key is not known here. Ask an owner to mint one.")
     for source, name in badge.agents:
         if name not in (found.principal, found.principal.partition(":")[2]):
@@ -88,7 +94,7 @@ async def enterable(store: Store, who: Identity) -> list[str]:
         return [who.space]
     if who.kind == "operator":
         return await store.shared.spaces()
-    return await store.shared.joined(who.principal.partition(":")[2], "space")
+    return await store.shared.joined(who.principal.partition(":")[2])
 
 
 async def enter(store: Store, badge: Badge) -> Caller:

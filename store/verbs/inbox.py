@@ -13,7 +13,7 @@ from ..domain.policy import Request, permit
 from ..engine.reads import Doc, Page, Range
 from .approvers import audience, four_eyes
 from .call import Call, Result
-from .reads import view
+from .reads import ask_view
 
 SHOWN_LIMIT = 50  # asks that wait, in one list
 READ_LIMIT = 200  # asks looked at in one index; the count is exact up to here
@@ -88,7 +88,7 @@ def _line(ask: Ask, said: Logged | None, *, now: int) -> Result:
 async def _one(call: Call, trail: str) -> Result:
     """All of one ask, who was asked, and what the caller can do with it now. Refuses malformed_id, not_found."""
     known(trail, (Shape.ASK,), name="trail")
-    shown = await view(call, what=trail)
+    shown = await ask_view(call, trail, full=True)
     ask = await call.look(Doc(Ask, trail))
     if ask is None:  # documents are never removed, and `view` has just seen it
         raise Refused("not_found", f"There is no ask {trail} in {call.caller.space}.")

@@ -52,7 +52,7 @@ async def human(call: Call, *, name: str, role: str = "approver", excluded: bool
     )
     await _keep_an_owner(call, old, new)
     id = person.partition(":")[2]
-    await call.store.shared.join(id, "space", call.caller.space)
+    await call.store.shared.join(id, call.caller.space)
     fresh = () if who else (put(Who(id=person, name=id, since=call.now)),)
     sessions = [put(g) for g in await _entering(call, person)] if new.role else []
     said = f"{person} is {new.role} now" if new.role else f"{person} has no role any more"
@@ -71,18 +71,15 @@ async def _keep_an_owner(call: Call, old: Member | None, new: Member) -> None:
 async def _entering(call: Call, person: str) -> list[Grant]:
     """Grants here for the sessions that the person has open, so that a new space opens without a new sign-in."""
     made = []
-    for session in await call.store.shared.joined(person.partition(":")[2], "session"):
-        secret, expires, revoked = await call.store.shared.marked("session", session, "secret", "expires", "revoked")
-        if secret and not revoked and int(expires) > call.now and await call.read(Doc(Grant, session)) is None:
-            made.append(session_grant(session, person, secret=secret, now=call.now, expires=int(expires)))
+    for session, left in (await call.store.shared.sessions(person.partition(":")[2])).items():
+        if await call.read(Doc(Grant, session)) is None:
+            made.append(session_grant(session, person, now=call.now, life=left))
     return made
 
 
-def session_grant(id: str, person: str, *, secret: str, now: int, expires: int) -> Grant:
-    """A session's grant in a space; what it may do there is the person's role."""
-    return Grant(
-        id=id, principal=person, via="console", secret=secret, created=now, expires=expires, responsible=person
-    )
+def session_grant(id: str, person: str, *, now: int, life: int) -> Grant:
+    """A session's grant in a space, for `life` ms; what it may do there is the person's role."""
+    return Grant(id=id, principal=person, via="console", created=now, expires=now + life, responsible=person)
 
 
 async def people(call: Call) -> Result:

@@ -10,7 +10,7 @@ import json
 import random
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from .admission import Admission
 from .arguments import parse
 from .call import Call, Replay, Result, Row
 from .canonical import ledger_line
+from .faults import told_plainly
 from .identity import Badge, enter
 from .results import keep, kept, quoted, show
 
@@ -62,7 +63,7 @@ async def perform(
     async def once(args: Mapping[str, Any]) -> Result:
         return await _Attempts(store, badge, row, args, action_id=action_id, fault=fault).run()
 
-    with _told_plainly():
+    with told_plainly():
         return await (row.around(store, given, once) if row.around else once(given))
 
 
@@ -249,38 +250,3 @@ def kept_up(call: Call, plan: Commit) -> Commit:
     live = call.grant.expires - 1
     bound = min(plan.not_after, live) if plan.not_after else live
     return replace(plan, puts=puts, entries=entries, touches=touches, not_after=bound)
-
-
-STORE_FAULTS: tuple[tuple[str, str, str], ...] = (
-    ("OOM", "store_full", "The store is full and takes no writes. Nothing was written. Reads go on."),
-    ("MISCONF", "store_full", "The store cannot write to its disk. Nothing was written. Reads go on."),
-    ("READONLY", "store_read_only", "The store is read-only now. Nothing was written. Reads go on."),
-    ("NOREPLICAS", "store_read_only", "The store has too few replicas. Nothing was written. Reads go on."),
-    ("BUSY", "busy", "The store is busy with something else. Nothing was written."),
-)
-_SPOKEN = {redis.exceptions.OutOfMemoryError: "OOM", redis.ReadOnlyError: "READONLY"}  # words that the library cuts off
-
-
-@contextlib.contextmanager
-def _told_plainly() -> Iterator[None]:
-    """Turn what the store says into refusals that say when to retry; nothing of its own words goes out."""
-    try:
-        yield
-    except (redis.ConnectionError, redis.TimeoutError, TimeoutError) as lost:
-        log.warning("store_unreachable", error=str(lost))
-        raise Refused(
-            "store_unavailable",
-            "The store does not answer. Nothing was written. Retry in 5 s.",
-            retry_after=5,
-        ) from None
-    except redis.ResponseError as said:
-        log.error("store_refused", error=str(said))
-        spoken = f"{_SPOKEN.get(type(said), '')} {said}"[:60]
-        for word, code, text in STORE_FAULTS:
-            if word in spoken:
-                raise Refused(code, f"{text} Retry in 30 s.", retry_after=30) from None
-        raise Refused(
-            "store_unavailable",
-            "The store refused this call. Nothing was written. Retry in 30 s.",
-            retry_after=30,
-        ) from None

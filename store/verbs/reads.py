@@ -12,6 +12,7 @@ from ..domain.errors import Refused
 from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
 from ..domain.job import Job
+from ..domain.listing import listed
 from ..domain.moments import age, iso, span
 from ..domain.policy import RULES
 from ..domain.slot import Now, Who
@@ -33,7 +34,7 @@ async def view(call: Call, *, what: str) -> Result:
     """
     kind = shape(what)
     if kind is Shape.ASK:
-        return await _ask(call, what)
+        return await ask_view(call, what)
     if kind is Shape.ITEM:
         return await _item(call, what)
     if kind is Shape.MAILBOX_NOTE:
@@ -45,7 +46,8 @@ async def view(call: Call, *, what: str) -> Result:
     return await _place(call, parse_place(what, name="what"))
 
 
-async def _ask(call: Call, trail: str) -> Result:
+async def ask_view(call: Call, trail: str, *, full: bool = False) -> Result:
+    """An ask as it stands, with its text and its history: in full, or the newest of it, each line cut."""
     ask, lines = await call.look(Doc(Ask, trail), Log(f"trail:{trail}", HISTORY_LIMIT))
     if ask is None:
         raise await missing(call, trail)
@@ -53,11 +55,12 @@ async def _ask(call: Call, trail: str) -> Result:
     said = (await call.recall([ask.asked])).get(ask.asked)
     live = ask.as_of(call.now)
     content = _content(call, live, said)
+    later = [e for e in history if e.id != ask.asked]
     return {
         "what": trail,
         **_standing(live, call.now),
         **content,
-        "history": [e.shown() for e in history if e.id != ask.asked],
+        "history": [e.shown() for e in later] if full else listed(later),
     }
 
 
@@ -109,7 +112,7 @@ async def _item(call: Call, id: str) -> Result:
         "what": id,
         **standing(item, mark, call.now, me=call.me, ended=said.get(item.ended)),
         "summary": said[item.sent].summary if item.sent in said else "[redacted]",
-        "history": [e.shown() for e in history],
+        "history": listed(history),
     }
 
 
@@ -136,7 +139,7 @@ async def _place(call: Call, name: str) -> Result:
             raise await missing(call, name)
         slots = {"who": shown_who(who), "now": shown_now(now, call.now)}
     log = await entries(call, lines)
-    return {"what": name, **slots, "log": [e.shown() for e in log], "log_total": lines.size}
+    return {"what": name, **slots, "log": listed(log), "log_total": lines.size}
 
 
 def shown_who(who: Who) -> Result:
@@ -205,7 +208,7 @@ async def _follow_trail(call: Call, trail: str, kind: Shape, since: str) -> Resu
         settled = state["status"] != "open"
     news = [e for e in await entries(call, lines) if not since or e.seq > int(since.partition("-")[2])]
     changed = settled or bool(since and news)
-    shown = [e.shown() for e in news if e.entry and e.entry.kind not in ("asked", "handoff")]
+    shown = listed([e for e in news if e.entry and e.entry.kind not in ("asked", "handoff")])
     return _followed(trail, state, shown=shown, news=news, since=since, changed=changed)
 
 
@@ -215,7 +218,7 @@ async def _follow_place(call: Call, name: str, since: str) -> Result:
         raise await missing(call, name)
     found = await entries(call, lines)
     news = [e for e in found if since and e.seq > int(since.partition("-")[2])]
-    return _followed(name, {}, shown=[e.shown() for e in news], news=found, since=since, changed=bool(news))
+    return _followed(name, {}, shown=listed(news), news=found, since=since, changed=bool(news))
 
 
 def _doc_id(place: str) -> str:

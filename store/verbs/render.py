@@ -20,7 +20,8 @@ __all__ = ["text"]
 BRIEFS = ("start", "brief")  # measured there against a budget
 WHOLE = 4000  # characters of a quoted text that stands for itself; escapes may double a summary's thousand
 LISTED = 300  # of one in a list
-PAYLOAD_LISTED = 200  # of a payload in a list
+PAYLOAD_LISTED = 300  # of a payload in a list
+LONG = "payload_characters"  # in place of a payload that the structure leaves out too
 
 # What the server says itself, in sentences.
 SAID = frozenset(("says", "age", "expires_in", "promise"))
@@ -111,13 +112,14 @@ def _entry(entry: Mapping[str, Any], *, limit: int = LISTED, payload: int = PAYL
     if "by" not in entry:
         return f"{head} {entry['summary']}"
     said = [f"{head} in {entry['where']} by {_author(entry)}: {one_line(entry['summary'], limit)}"]
-    shown = ("id", "ts", "at", "kind", "where", "by", "byline", "via", "client", "summary", "payload")
+    shown = ("id", "ts", "at", "kind", "where", "by", "byline", "via", "client", "summary", "payload", LONG)
     said += [f"{k}: {_value(k, v, limit=limit)}" for k, v in entry.items() if k not in shown]
-    if "payload" in entry:
-        whole = _json(entry["payload"])
-        fits = not payload or len(whole) <= payload
+    if "payload" in entry or LONG in entry:
+        whole = _json(entry["payload"]) if "payload" in entry else ""
+        size = entry.get(LONG) or len(whole)
+        fits = whole and (not payload or size <= payload)
         look = _json({"what": entry["id"]})
-        said.append(f"payload: {whole if fits else f'{len(whole)} characters, logmem_view {look}'}")
+        said.append(f"payload: {whole if fits else f'{size} characters, logmem_view {look}'}")
     return "; ".join(said)
 
 

@@ -14,7 +14,7 @@ from ..domain.entry import SUMMARY_LIMIT, Entry, Logged, check_summary
 from ..domain.errors import Refused
 from ..domain.item import Item, Mark
 from ..domain.person import ROLES
-from ..domain.shift import Shift, ended, opened
+from ..domain.shift import Shift, opened, recapped
 from ..domain.slot import Now, Who, check_profile, check_revision, slug
 from ..domain.text import quoted
 from ..engine.reads import Doc
@@ -150,13 +150,10 @@ async def recap(call: Call, *, notes: str, next: Names | None = None, end: bool 
             argument="next",
         )
     await call.admit()
-    last = call.shift
-    new = not last or not (last.open or end)
-    shift = opened(last, agent=me, credential=call.caller.credential, now=call.now) if last is None or new else last
-    # A recap that comes after the shift was ended for the agent takes the place of the automatic one.
-    shift = replace(ended(shift, now=call.now) if end and shift.open else shift, auto=False)
+    credential = call.caller.credential
+    shift, begins = recapped(call.shift, agent=me, credential=credential, now=call.now, end=end)
     entry = call.entry(me, "recap", notes, payload={"shift": shift.number, "next": steps})
-    began = (call.entry(me, "started", f"Shift {shift.number} began with a recap."),) if new else ()
+    began = (call.entry(me, "started", f"Shift {shift.number} began with a recap."),) if begins else ()
     return Commit(
         result={"entry": Quote(0), "shift": {"number": shift.number, "open": shift.open}},
         puts=(put(shift, recap=0),),

@@ -184,6 +184,15 @@ def test_a_small_budget_keeps_the_weightiest() -> None:
     assert result["who"]["name"] == "Codex"
 
 
+def test_who_waits_for_us_comes_first_among_the_blocked() -> None:
+    """Named in `waiting_on`, with or without the prefix; a part of a longer name is nobody."""
+    m = Material()
+    m.blocked("agent:a", "old", waiting_on="agent:codex-2, codexes", ago=3 * HOUR)
+    m.blocked("agent:b", "new", waiting_on="agent:codex", ago=HOUR)
+    m.blocked("agent:c", "newer", waiting_on="an answer of codex, please", ago=MINUTE)
+    assert [line["who"] for line in m.brief().result["brief"]["blockers"]] == ["agent:b", "agent:c", "agent:a"]
+
+
 def test_now_and_recap_grow_stale() -> None:
     """Now after 30 minutes, a recap after 3 days; a stale Now says how to renew it."""
     m = Material()

@@ -259,7 +259,7 @@ async def test_a_delta_has_what_changed_since(world: World) -> None:
     assert handoffs(out) == [new]
     assert "who" not in out
     assert handoffs(await world.do(CODEX, "brief", since="3h")) == [old, new]
-    written = (await world.do(CODEX, "view", what=new))["history"][0]["id"].partition("-")[0]
+    written = int((await world.do(CODEX, "view", what=new))["history"][0]["id"].partition("-")[0])
     for since in (written, str(written), out["since"]):
         assert handoffs(await world.do(CODEX, "brief", since=since)) == [new]
     await world.pass_time(1)

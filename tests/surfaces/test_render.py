@@ -91,7 +91,7 @@ async def test_long_lines_in_a_list_are_cut_and_counted(world: World) -> None:
     long: dict[str, Any] = {"summary": "x" * 1000, "payload": {"y": "z" * 5000}}
     entry = (await world.do("agent:grok", "note", where="job:x", kind="memo", **long))["entry"]
     listed = text(ROWS["view"], await world.do("agent:codex", "view", what="job:x"))
-    assert '"… (+800 characters)' in listed
+    assert "… (+800 characters)" in listed
     assert f'logmem_view {{"what":"{entry["id"]}"}}' in listed
     alone = text(ROWS["view"], await world.do("agent:codex", "view", what=entry["id"]))
     assert f'"{long["summary"]}"' in alone

@@ -13,6 +13,8 @@ PAYLOAD_LIMIT = 32 * 1024  # bytes of canonical JSON
 NOTE_KINDS = ("memo", "progress", "stuck", "fix", "problem", "question", "answer", "synthesis", "fact")
 TOOL_OF_KIND = {
     "handoff": "logmem_handoff",
+    "posted": "logmem_handoff",
+    "withdrawn": "logmem_handoff or logmem_ask",
     "accepted": "logmem_accept",
     "declined": "logmem_accept",
     "asked": "logmem_ask",
@@ -21,12 +23,25 @@ TOOL_OF_KIND = {
     "started": "logmem_start",
     "status": "logmem_status",
     "bio": "logmem_bio",
-    "posted": "logmem_handoff",
     "assigned": "logmem_assign",
     "staged": "logmem_stage",
     "huddle": "logmem_huddle",
     "checked_in": "logmem_sync",
 }
+PEOPLE_KINDS = (
+    "decided",
+    "taken_back",
+    "minted",
+    "renewed",
+    "revoked",
+    "role",
+    "link",
+    "rule",
+    "signed_in",
+    "signed_out",
+)
+SYSTEM_KINDS = ("created", "expired", "lapsed", "redacted")
+KINDS = frozenset((*NOTE_KINDS, *TOOL_OF_KIND, *PEOPLE_KINDS, *SYSTEM_KINDS))
 
 
 class Absent:
@@ -116,26 +131,25 @@ def entry_of(body: dict[str, Any]) -> Entry:
 
 
 def check_note_kind(kind: str) -> None:
-    """Refuse kinds that only tools or people write. Refuses reserved_kind, invalid_argument."""
+    """Refuse kinds that only tools, people or the system write. Refuses reserved_kind, invalid_argument."""
     if kind in NOTE_KINDS:
         return
-    allowed = ", ".join(NOTE_KINDS)
-    if kind == "decided":
-        raise Refused(
-            "reserved_kind",
-            'kind "decided" is a person\'s alone: decisions are made in the console or on Telegram. '
-            "Nothing was written. To ask for one: logmem_ask {where, summary, payload}",
-            kind=kind,
-        )
     if kind in TOOL_OF_KIND:
         tool = TOOL_OF_KIND[kind]
-        raise Refused(
-            "reserved_kind",
-            f'kind "{kind}" is written by {tool}; call that instead. Nothing was written.',
-            kind=kind,
-            tool=tool,
+        text = f'kind "{kind}" is written by {tool}; call that instead. Nothing was written.'
+        raise Refused("reserved_kind", text, kind=kind, tool=tool)
+    if kind in PEOPLE_KINDS:
+        text = (
+            f'kind "{kind}" is a person\'s alone: people decide in the console or on Telegram. Nothing was written. '
+            "To ask for a decision: logmem_ask {where, summary, payload}"
         )
-    raise Refused("invalid_argument", f"kind takes one of {allowed}. Nothing was written.", argument="kind")
+        raise Refused("reserved_kind", text, kind=kind)
+    if kind in SYSTEM_KINDS:
+        text = f'kind "{kind}" is written by the system alone. Nothing was written. For what you saw: kind "memo".'
+        raise Refused("reserved_kind", text, kind=kind)
+    raise Refused(
+        "invalid_argument", f"kind takes one of {', '.join(NOTE_KINDS)}. Nothing was written.", argument="kind"
+    )
 
 
 def check_summary(summary: str, *, name: str = "summary") -> None:

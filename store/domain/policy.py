@@ -20,6 +20,8 @@ class Request:
     effect: str
     space: str
     may: tuple[str, ...]
+    listed: tuple[str, ...] = ()  # profiles that list the verb; none for what people do
+    profile: str = ""  # of the key, which narrows what it may call
 
     @property
     def is_(self) -> str:
@@ -52,6 +54,19 @@ RULES: Sequence[Rule] = (
         "{verb} is for the owners of {space}; {principal} is an agent (rule {rule}). Nothing was written.",
     ),
     Rule(
+        "people-have-their-own-verbs",
+        lambda r: r.is_ == "agent" and not r.listed,
+        "scope_denied",
+        "{verb} is for people; {principal} is an agent (rule {rule}). Nothing was done.",
+    ),
+    Rule(
+        "profile-of-the-key",
+        lambda r: r.is_ == "agent" and r.profile not in r.listed,
+        "scope_denied",
+        "The key of {principal} has the profile {profile}, which has no {verb} (rule {rule}). Nothing was done. "
+        "An owner can mint one with another profile.",
+    ),
+    Rule(
         "deciding-needs-the-role",
         lambda r: r.effect == "decide" and r.effect not in r.may,
         "not_an_approver",
@@ -77,6 +92,7 @@ def permit(request: Request) -> None:
                 space=request.space,
                 effect=request.effect,
                 may=", ".join(request.may) or "nothing",
+                profile=request.profile,
                 rule=rule.name,
             )
             raise Refused(rule.code, text, rule=rule.name, caller=request.principal, space=request.space)

@@ -65,7 +65,8 @@ class Admission:
         self._check_credential(caller, grant, now=now)
         if caller.is_human and not may:
             raise _outside(caller)
-        permit(Request(caller.principal, call.row.verb, call.row.effect, caller.space, may))
+        row, profile = call.row, grant.profile if grant else ""
+        permit(Request(caller.principal, row.verb, row.effect, caller.space, may, row.profiles, profile))
         if record:
             raise Replay(record.decode())
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, overload
 
 from ..domain.commit import Commit
-from ..domain.entry import Entry, Logged
+from ..domain.entry import KINDS, Entry, Logged
 from ..domain.grant import Grant
 from ..domain.person import Member
 from ..domain.shift import Shift
@@ -84,6 +84,7 @@ class Call:
     admitted: "Admitted | None" = None
     seen: dict[str, Seen] = field(default_factory=dict)
     records: dict[int | str, Logged] = field(default_factory=dict)
+    drawn: dict[str, Any] = field(default_factory=dict)
     keys: Keys = field(init=False)
 
     def __post_init__(self) -> None:
@@ -185,7 +186,16 @@ class Call:
             self.seen.update(seen)
         return values
 
+    def draw(self, name: str, make: Callable[[], A]) -> A:
+        """What `make` draws at random, drawn once a call: each of its tries gets the same."""
+        if name not in self.drawn:
+            self.drawn[name] = make()
+        drawn: A = self.drawn[name]
+        return drawn
+
     def entry(self, where: str, kind: str, summary: str, **more: Any) -> Entry:
-        """A line stamped with who calls."""
+        """A line stamped with who calls. Raises ValueError for a kind that is in no table."""
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is no kind of entry")
         c = self.caller
         return Entry(where=where, kind=kind, by=c.principal, via=c.via, client=c.client, summary=summary, **more)

@@ -76,7 +76,13 @@ class _Attempts:
         self.store, self.badge, self.row, self.given = store, badge, row, given
         self.action_id, self.fault = action_id, fault
         self.args: dict[str, Any] = {}
-        self.lost = self.unsure = False  # the last try did not reach the store; a commit was sent and not answered
+        self.lost = self.sent = False  # of the last try: it lost the store; its commit may be done, or is
+        self.unsure = False  # a try lost the store with its commit sent, or it is written and not yet shown
+        self.drawn: dict[str, Any] = {}
+        self.sent_as: tuple[str, Mapping[str, Any]] = (
+            "",
+            {},
+        )  # what was sent last: its kept result, what is shown once
 
     async def run(self) -> Result:
         self.caller = await enter(self.store, self.badge)
@@ -86,6 +92,14 @@ class _Attempts:
         self.named = bool(self.action_id)
         self.action_id = self.action_id or secrets.token_hex(16)
         self.action = NO_ACTION if self.pure else self._action()
+        try:
+            return await self._until_done()
+        except redis.ResponseError:
+            if self.unsure:
+                raise self._exhausted() from None
+            raise
+
+    async def _until_done(self) -> Result:
         give_up = time.monotonic() + PATIENCE
         async with contextlib.AsyncExitStack() as queue:
             queued = False
@@ -142,9 +156,18 @@ class _Attempts:
         )
 
     async def _attempt(self, *, look_first: bool) -> Result | Outcome:
+        """One try; a store that is lost on the way, also while the result is read for showing, takes another."""
+        self.lost = self.sent = False
+        try:
+            return await self._try(look_first=look_first)
+        except (redis.BusyLoadingError, redis.ConnectionError, redis.TimeoutError) as lost:
+            self.lost, self.unsure = True, self.unsure or self.sent
+            log.debug("store_lost", verb=self.row.verb, error=type(lost).__name__, sent=self.sent)
+            return Outcome(What.AGAIN, [])
+
+    async def _try(self, *, look_first: bool) -> Result | Outcome:
         admission = Admission(self.badge, done=self.action.key if look_first else "")
-        call = Call(self.row, self.caller, self.store, admission)
-        sent = self.lost = False
+        call = Call(self.row, self.caller, self.store, admission, drawn=self.drawn)
         try:
             plan = await self._decide(call)
             if not isinstance(plan, Commit):
@@ -152,14 +175,12 @@ class _Attempts:
             plan = kept_up(call, plan)
             lines = [ledger_line(entry) for entry in plan.entries]
             action = replace(self.action, result=keep(plan.result))
-            sent = True
+            self.sent, self.sent_as = True, (action.result, plan.once)
             out = await self.store.commit(self.keys, plan, seen=call.seen, lines=lines, action=action)
         except Replay as before:
+            self.sent = True
             return await self._again(call, before)
-        except (redis.BusyLoadingError, redis.ConnectionError, redis.TimeoutError) as lost:
-            self.lost, self.unsure = True, self.unsure or sent
-            log.debug("store_lost", verb=self.row.verb, error=type(lost).__name__, sent=sent)
-            return Outcome(What.AGAIN, [])
+        self.unsure = self.unsure or out.what in (What.OK, What.DONE)
         if out.what is What.OK:
             entries: dict[int | str, Logged] = {
                 n: Logged(id=id, entry=entry) for n, (id, entry) in enumerate(zip(out.rest, plan.entries, strict=True))
@@ -198,6 +219,9 @@ class _Attempts:
             )
         template = kept(before.result, before.ids)
         shown: Result = show(template, await call.recall(quoted(template)))
+        kept_result, once = self.sent_as
+        if once and before.result == kept_result:  # our own, whose answer was lost: nobody has seen it yet
+            return self._answer(call, {**shown, **once})
         if self.row.again:
             shown = await self.row.again(call, shown, **self.args)
         return self._answer(call, {**shown, "replayed": True})

@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Any
 
 from store.domain.entry import Logged
 from store.domain.errors import Refused
@@ -66,6 +65,6 @@ def marks(line: Logged) -> list[Mark]:
     return [(line.entry.kind, text) for text in {line.entry.summary, line.entry.trail} if text]
 
 
-def plain(result: Any) -> Any:
+def plain(result: Result) -> Result:
     """A result without the mark of a replay."""
     return {name: value for name, value in result.items() if name != "replayed"}

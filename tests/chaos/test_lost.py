@@ -15,11 +15,13 @@ from store.domain.errors import Refused
 from store.engine.client import Target
 from store.engine.store import open_store
 from store.ledger.verify import verify
-from tests.world import Result, World
+from tests.world import World
 
 from .api import served
+from .book import plain
 from .proxy import ANY, EVER, Fate, Proxy, Trouble, proxy
 
+ENTRY = b"\r\nHGET\r\n"  # how an entry is read
 Step = tuple[str, str, dict[str, Any]]  # who, verb, arguments
 
 
@@ -28,8 +30,10 @@ async def behind(world: World, folder: Path) -> AsyncIterator[tuple[World, Proxy
     """The world seen through a proxy before its engine."""
     async with proxy(world.engine.socket, folder) as way:
         store = open_store(Target("unix", (("path", str(way.path)),), None, world.engine.home / "secrets"))
-        yield replace(world, store=store), way
-        await store.close()
+        try:
+            yield replace(world, store=store), way
+        finally:
+            await store.close()
 
 
 async def prepared(world: World, verb: str) -> Step:
@@ -62,11 +66,6 @@ async def size(world: World) -> int:
     report = await verify(world.store, world.space)
     assert report.ok, str(report.fault)
     return report.entries
-
-
-def plain(result: Result) -> Result:
-    """A result without the mark of a replay, and without what only its first showing has."""
-    return {name: value for name, value in result.items() if name not in ("replayed", "once")}
 
 
 @pytest.mark.parametrize("fate", [Fate.CUT_AFTER, Fate.CUT_BEFORE])
@@ -120,6 +119,19 @@ async def test_c12_never_arrived_then_the_same_again(world: World, tmp_path: Pat
         second = await through.do(who, name, action_id="a1", **args)
     assert "replayed" not in first
     assert second == {**first, "replayed": True}
+
+
+@pytest.mark.parametrize("verb", ["note", "accept", "redeem"])
+async def test_c12_done_and_then_not_told(world: World, tmp_path: Path, verb: str) -> None:
+    """Done, and lost again while the result is read for the caller: they are not told that nothing was written."""
+    who, name, args = await prepared(world, verb)
+    async with behind(world, tmp_path) as (through, way):
+        way.next(Fate.CUT_AFTER, then=Trouble(Fate.CUT_BEFORE, ENTRY, EVER))
+        with pytest.raises(Refused) as no:
+            await through.do(who, name, action_id="a1", **args)
+        assert (no.value.code, "Nothing was written" in no.value.message) == ("unconfirmed", False)
+        way.heal()
+        assert (await through.do(who, name, action_id="a1", **args))["replayed"]
 
 
 async def test_no_store_at_all(world: World, tmp_path: Path) -> None:

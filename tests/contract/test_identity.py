@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from store.domain.entry import KINDS, NOTE_KINDS, SYSTEM_KINDS
 from store.verbs.catalog import ROWS
 from store.verbs.perform import perform
 from tests.contract.test_gate import DAY, refused
@@ -128,13 +129,13 @@ async def test_c06_revoking_changes_nothing_of_what_is_remembered(world: World) 
     assert (await world.do("human:ana", "view", what=ask["trail"]))["status"] == "pending"
 
 
-@pytest.mark.parametrize("kind", ["decided", "handoff", "asked", "recap", "nonsense"])
+@pytest.mark.parametrize("kind", [*sorted(KINDS - set(NOTE_KINDS)), "nonsense"])
 async def test_c10_c11_reserved_kinds_name_the_tool_to_use(world: World, kind: str) -> None:
     """Kinds of people and tools are refused in note, with what to call instead, and nothing is written."""
     before = await world.dump()
     code = "invalid_argument" if kind == "nonsense" else "reserved_kind"
     no = await refused(code, world.do("agent:grok", "note", **{**NOTE, "kind": kind}))
-    assert "logmem_" in no.message or kind == "nonsense"
+    assert "logmem_" in no.message or kind in (*SYSTEM_KINDS, "nonsense")
     assert await world.dump() == before
 
 
@@ -197,3 +198,18 @@ async def test_c60_a_body_that_two_parsers_read_differently_is_refused(world: Wo
     no = await refused("payload_not_canonical", world.post("agent:grok", "note", body))
     assert path in no.message
     assert await world.dump() == before
+
+
+@pytest.mark.parametrize("verb", ["keys", "people", "inbox"])
+async def test_c03_people_s_verbs_are_not_for_agents(world: World, verb: str) -> None:
+    """What people read about keys and each other, no agent reads."""
+    no = await refused("scope_denied", world.do("agent:grok", verb))
+    assert no.facts["rule"] == "people-have-their-own-verbs"
+
+
+async def test_c03_a_key_s_profile_narrows_what_it_may_call_on_every_surface(world: World) -> None:
+    """A key of the core profile is refused what that does not list, by the rule's name."""
+    await world.agent("muse", profile="core")
+    assert (await world.do("agent:muse", "note", **NOTE))["ok"]
+    no = await refused("scope_denied", world.do("agent:muse", "status", doing="a"))
+    assert no.facts["rule"] == "profile-of-the-key"

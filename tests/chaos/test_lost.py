@@ -15,6 +15,8 @@ from store.domain.errors import Refused
 from store.engine.client import Target
 from store.engine.store import open_store
 from store.ledger.verify import verify
+from store.verbs.catalog import ROWS
+from store.verbs.perform import perform
 from tests.world import World
 
 from .api import served
@@ -132,6 +134,23 @@ async def test_c12_done_and_then_not_told(world: World, tmp_path: Path, verb: st
         assert (no.value.code, "Nothing was written" in no.value.message) == ("unconfirmed", False)
         way.heal()
         assert (await through.do(who, name, action_id="a1", **args))["replayed"]
+
+
+@pytest.mark.parametrize("verb", ["mint", "link"])
+async def test_a_secret_whose_reply_was_lost_is_still_shown(world: World, tmp_path: Path, verb: str) -> None:
+    """Our own retry gives what is shown once: the key is live, and somebody has to have it. A named replay does not."""
+    args = {"name": "muse" if verb == "mint" else "ana"}
+    async with behind(world, tmp_path) as (through, way):
+        met = way.next(Fate.CUT_AFTER)
+        result = await perform(through.store, through.operator, ROWS[verb], args, action_id="once")
+        again = await perform(through.store, through.operator, ROWS[verb], args, action_id="once")
+    assert met.met == 1
+    (shown,) = {"token", "link_path"} & set(result)
+    assert shown not in again
+    assert again["replayed"]
+    if verb == "mint":
+        world.remember("agent:muse", result["token"])
+        assert (await world.do("agent:muse", "note", where="job:x", kind="memo", summary="a"))["ok"]
 
 
 async def test_no_store_at_all(world: World, tmp_path: Path) -> None:

@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 from .document import Document, Index
 from .entry import Via
 from .errors import Refused
-from .moments import age
+from .moments import DAY, age
 
-DAY = 86_400_000
-LEASE_LIMIT = 90 * DAY
+LEASE_DAYS = 90  # of a key, at most
 AGENT_MAY = ("read", "write", "gate")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grant(Document):
-    """`id` is the credential's public id; times in ms. Its secret is checked before, against the shared record."""
+    """`id` is the credential's public id; times in ms. Its secret is checked before, against the shared record.
+
+    `minted_by` is who made the key, or the link that a session was opened with ('' for the operator's links).
+    """
 
     kind = "grant"
     principal: str
@@ -31,7 +33,8 @@ class Grant(Document):
     def indexes(self) -> Iterator[Index]:
         if self.via == "token":
             yield Index("keys", "", self.created)
-            yield Index("keys", self.principal, self.created)
+            if not self.revoked:
+                yield Index("unrevoked", self.principal, self.created)
         elif not self.revoked:
             yield Index("sessions", self.principal, self.expires)
 
@@ -53,8 +56,17 @@ def check_live(grant: Grant, *, now: int) -> None:
         )
 
 
+def lease(days: int) -> int:
+    """Ms of a key's lease. Refuses invalid_argument."""
+    if not 1 <= days <= LEASE_DAYS:
+        raise Refused(
+            "invalid_argument", f"A key is a lease of 1 to {LEASE_DAYS} days. Nothing was written.", argument="days"
+        )
+    return days * DAY
+
+
 def renewed(grant: Grant, *, life: int, now: int) -> Grant:
-    """The grant with a new lease of `life` ms from now. Refuses key_revoked."""
+    """The grant for `life` ms from now, or for longer where it was. Refuses key_revoked."""
     if grant.revoked:
         raise Refused("key_revoked", "A revoked key stays revoked; mint a new one. Nothing was written.")
-    return replace(grant, expires=now + life)
+    return replace(grant, expires=max(grant.expires, now + life))

@@ -5,7 +5,7 @@
     open_client(target, user="lm-api") -> Redis    for commands: nothing is retried, replies are bytes
     open_client(target, user="lm-read")            the same for pure readers: its user has no write command
     open_tail(target, user="lm-read") -> Redis     for blocking reads, `block` <= 3000 ms in a loop
-    await durability(client) -> Promise            what an ok is worth: level, text, warnings, server
+    await durability({user: client}) -> Promise    what an ok is worth: level, text, warnings, server
     StoreProblem                                   what a person has to mend, with what to do
 
 Close a client with `await client.aclose()`. A user's password is the URI's if the URI names that user, else

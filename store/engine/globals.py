@@ -75,20 +75,20 @@ class Globals:
         await self._write("HSET", shared("person", person), f"space:{space}", "1")
 
     async def joined(self, person: str) -> list[str]:
-        """The spaces that `join` noted; whether they still are a member stands in the space."""
+        """The spaces that `join` noted, never to be forgotten: whether they still are a member stands in the space."""
         fields = [f.decode() for f in await self._read("HKEYS", shared("person", person))]
         return sorted(f.removeprefix("space:") for f in fields if f.startswith("space:"))
 
     async def add_session(self, person: str, session: str, *, life: int) -> None:
         """Note an open session of a person, for `life` ms; those that have ended since are forgotten."""
-        key, now = shared("sessions", person), await self._clock()
+        key, now = shared("sessions", person), await self.clock()
         await self._write("ZADD", key, now + life, session)
         if over := await self._read("ZRANGE", key, "-inf", now, "BYSCORE"):
             await self._write("ZREM", key, *over)
 
     async def sessions(self, person: str) -> dict[str, int]:
         """The open sessions of a person, each with the ms that it has left."""
-        now = await self._clock()
+        now = await self.clock()
         found = await self._read("ZRANGE", shared("sessions", person), f"({now}", "+inf", "BYSCORE", "WITHSCORES")
         pairs = found if not found or isinstance(found[0], list) else zip(found[::2], found[1::2], strict=True)
         return {id.decode(): int(float(score)) - now for id, score in pairs}
@@ -97,21 +97,22 @@ class Globals:
         """Forget an open session."""
         await self._write("ZREM", shared("sessions", person), session)
 
-    async def _clock(self) -> int:
+    async def clock(self) -> int:
+        """The store's own time in ms, which lives of shared records are counted in; no space's clock moves it."""
         seconds, micros = await self._read("TIME")
         return int(seconds) * 1000 + int(micros) // 1000
 
-    async def put_link(self, id: str, content: dict[str, str], *, life: int) -> None:
+    async def put_link(self, token: str, content: dict[str, str], *, life: int) -> None:
         """Keep what a one-time link stands for, for `life` ms."""
-        await self._write("SET", shared("link", id), json.dumps(content), "PX", life)
+        await self._write("SET", _link(token), json.dumps(content), "PX", life)
 
-    async def peek_link(self, id: str) -> dict[str, str] | None:
+    async def peek_link(self, token: str) -> dict[str, str] | None:
         """What a link stands for, without using it up."""
-        return _content(await self._read("GET", shared("link", id)))
+        return _content(await self._read("GET", _link(token)))
 
-    async def take_link(self, id: str) -> dict[str, str] | None:
+    async def take_link(self, token: str) -> dict[str, str] | None:
         """Use a link up: of many at once, one gets its content."""
-        return _content(await self._write("GETDEL", shared("link", id)))
+        return _content(await self._write("GETDEL", _link(token)))
 
     async def add_space(self, space: str) -> None:
         """Put a space on the list."""
@@ -121,6 +122,11 @@ class Globals:
         """Every space there is."""
         shards = [await self._read("SMEMBERS", shared("spaces", f"{n:x}")) for n in range(SHARDS)]
         return sorted(name.decode() for shard in shards for name in shard)
+
+
+def _link(token: str) -> str:
+    """The key of a link: whoever can list the keys of the store cannot sign in with one."""
+    return shared("link", hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest())
 
 
 def _shard(space: str) -> str:

@@ -38,23 +38,29 @@ class Promise:
     server: str  # such as "valkey 9.1.2"
 
 
-async def durability(client: Redis) -> Promise:
-    """Read the promise in force.
+async def durability(clients: Mapping[str, Redis]) -> Promise:
+    """Read the promise in force; `clients` are those of the process, each under the user that it is meant for.
 
-    StoreProblem: the server is too old, evicts keys, or is a cluster. Errors of the connection pass through.
+    StoreProblem: the server is too old, evicts keys, or is a cluster. Errors of the connections pass through.
     """
+    client, *others = clients.values()
     info = {name: str(value) for name, value in (await client.info()).items()}
     try:
         found = await client.config_get("appendfsync", "maxmemory-policy")
         config = {str(name): str(value) for name, value in found.items()}
     except ResponseError:  # hosted servers often forbid CONFIG; INFO has the rest
         config = {}
-    user = client.connection_pool.connection_kwargs.get("username")
-    return promise(info, config, user=user or "default")
+    for other in others:
+        await other.execute_command("PING")  # whether it comes in at all
+    return promise(info, config, users={wanted: _user(client) for wanted, client in clients.items()})
 
 
-def promise(info: Mapping[str, str], config: Mapping[str, str], *, user: str) -> Promise:
-    """The same, of what INFO and CONFIG GET told `user`."""
+def _user(client: Redis) -> str:
+    return client.connection_pool.connection_kwargs.get("username") or "default"
+
+
+def promise(info: Mapping[str, str], config: Mapping[str, str], *, users: Mapping[str, str]) -> Promise:
+    """The same, of what INFO and CONFIG GET told; `users` are the users in force under those that were meant."""
     valkey = info.get("valkey_version")
     server = f"valkey {valkey}" if valkey else f"redis {info['redis_version']}"
     if numbers(info["redis_version"]) < OLDEST:
@@ -72,9 +78,17 @@ def promise(info: Mapping[str, str], config: Mapping[str, str], *, user: str) ->
         )
     level = config.get("appendfsync", "unknown") if info.get("aof_enabled") == "1" else "none"
     warnings = [WARNINGS[level]] if level in WARNINGS else []
-    if not user.startswith("lm-"):
-        warnings.append(
-            f"connected as {user!r}, none of the users of users.acl: the store itself keeps nobody from "
-            f"changing the ledger"
-        )
+    warnings += dict.fromkeys(_stand_in(wanted, user) for wanted, user in users.items() if wanted != user)
     return Promise(level, TEXTS[level], tuple(warnings), server)
+
+
+def _stand_in(wanted: str, user: str) -> str:
+    """What it means that another user has come in."""
+    if user.startswith("lm-"):
+        return (
+            f"connected as {user!r} where {wanted} was meant: the store itself keeps nobody from doing what {wanted} "
+            f"may not. Put the password of {wanted} into the folder LOGMEM_REDIS_SECRETS"
+        )
+    return (
+        f"connected as {user!r}, none of the users of users.acl: the store itself keeps nobody from changing the ledger"
+    )

@@ -17,6 +17,9 @@ from .promise import Promise, durability
 from .reads import Command, Read, Seen
 
 
+WRITER, READER = "lm-api", "lm-read"
+
+
 class Store:
     """Two clients for two users: one that commits, and one that can only read. Close it when done."""
 
@@ -46,13 +49,26 @@ class Store:
             seen.update(saw)
         return got[: len(first)], values, seen
 
+    async def across(self, spaces: Sequence[str], *reads: Read[Any]) -> list[list[Any]]:
+        """The values of `reads` in each of the spaces, as they stand now, in one round trip as lm-read."""
+        commands: list[Command] = []
+        at: list[tuple[Keys, Read[Any], int, int]] = []
+        for keys in map(Keys, spaces):
+            for read in reads:
+                spelled = read.commands(keys)
+                at.append((keys, read, len(commands), len(commands) + len(spelled)))
+                commands += spelled
+        got = await exchange(self.reader, commands) if commands else []
+        values = [read.parse(keys, got[start:end])[0] for keys, read, start, end in at]
+        return [values[n : n + len(reads)] for n in range(0, len(values), len(reads))]
+
     def turn(self, key: str) -> asyncio.Lock:
         """The lock of this process for those who lost a race over `key` and queue for it."""
         return self._turns.setdefault(key, asyncio.Lock())
 
     async def check(self) -> Promise:
         """Read the durability in force and keep it. Raises StoreProblem for a server that LogMem cannot stand on."""
-        self.promise = await durability(self.reader)
+        self.promise = await durability({READER: self.reader, WRITER: self.writer})
         return self.promise
 
     async def close(self) -> None:
@@ -63,4 +79,4 @@ class Store:
 
 def open_store(target: Target) -> Store:
     """The store behind `target`; connects when first used."""
-    return Store(open_client(target, user="lm-api"), open_client(target, user="lm-read"), target=target)
+    return Store(open_client(target, user=WRITER), open_client(target, user=READER), target=target)

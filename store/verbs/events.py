@@ -50,4 +50,4 @@ async def _events(call: Call, *, after: str) -> Result:
     return {"events": shown, "gone": gone, "cursor": found[-1].id if found else after or FIRST}
 
 
-_EVENTS = Row("events", "read", _events)
+_EVENTS = Row("events", "read", _events, ("fleet", "core"))

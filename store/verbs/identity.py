@@ -7,8 +7,12 @@ from typing import Literal
 
 from ..domain.entry import Via
 from ..domain.errors import Refused
+from ..domain.grant import Grant
 from ..domain.ids import bare, near
+from ..domain.person import Member
+from ..domain.text import quoted
 from ..engine.globals import Identity
+from ..engine.reads import Doc
 from ..engine.store import Store
 
 OPERATOR = "system:operator"
@@ -34,7 +38,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, in which space: stamped on all that the call writes."""
+    """Who calls, in which space: stamped on all that the call writes. `who` is whose the credential is."""
 
     principal: str
     via: Via
@@ -42,6 +46,7 @@ class Caller:
     credential: str
     space: str
     why: str
+    who: Identity
 
     @property
     def is_agent(self) -> bool:
@@ -79,17 +84,35 @@ async def recognise(store: Store, badge: Badge) -> Identity:
         raise Refused("unauthenticated", "This key is not known here. Ask an owner to mint one.")
     for source, name in badge.agents:
         if name not in (found.principal, found.principal.partition(":")[2]):
-            raise Refused(
-                "identity_mismatch",
-                f"Your credential is {found.principal}'s, and the {source} says {name[:80]!r}. Nothing was written. "
-                f"Leave it out, or use that principal's own key.",
-                caller=found.principal,
-            )
+            raise mismatch(found.principal, source, name)
     return found
 
 
+def mismatch(principal: str, source: str, said: str) -> Refused:
+    """The refusal for who declares another name than the credential's."""
+    return Refused(
+        "identity_mismatch",
+        f"Your credential is {principal}'s, and {source} says {quoted(said)}. Nothing was written. "
+        f"Leave it out, or use that principal's own key.",
+        caller=principal,
+    )
+
+
 async def enterable(store: Store, who: Identity) -> list[str]:
-    """The spaces that this credential may enter."""
+    """The spaces that this credential may enter now. Refuses key_revoked: its session was ended."""
+    if who.kind == "operator":
+        return await store.shared.spaces()
+    if who.kind == "key":
+        return [who.space]
+    names = await _listed(store, who)
+    stands = await store.across(names, Doc(Grant, who.id), Doc(Member, who.principal))
+    if any(grant and grant.revoked for grant, _ in stands):
+        raise Refused("key_revoked", f"This session of {who.principal} was ended. Nothing was done. Sign in again.")
+    return [name for name, (grant, member) in zip(names, stands, strict=True) if grant and member and member.role]
+
+
+async def _listed(store: Store, who: Identity) -> list[str]:
+    """The spaces that this credential was ever let into; what it may do in one stands there, and every call asks."""
     if who.space:
         return [who.space]
     if who.kind == "operator":
@@ -105,31 +128,40 @@ async def enter(store: Store, badge: Badge) -> Caller:
         both = " and ".join(f"{source} says {space[:80]!r}" for source, space in badge.spaces)
         raise Refused("scope_mismatch", f"{both}. Nothing was done. Declare one space.", caller=who.principal)
     space = next(iter(said), "")
-    own = [who.space] if who.space and space in ("", who.space) else await enterable(store, who)
-    if not space and len(own) == 1:
-        space, why = own[0], "the credential is bound to it"
-    elif not space:
-        names = ", ".join(own) or "none"
-        raise Refused(
-            "scope_undeclared",
-            f"{who.principal} may enter several spaces ({names}) and this call names none. Nothing was done. "
-            "Say which: argument space, or header X-LogMem-Space.",
-            spaces=own,
-            caller=who.principal,
-        )
-    else:
-        why = f"the {badge.spaces[0][0]} says so"
-    if who.kind == "operator":
+    why = f"the {badge.spaces[0][0]} says so" if space else "the credential is bound to it"
+    if not space:
+        space = who.space or await _only(store, who)
+    elif who.kind == "operator":
         space = bare(space, "space", name="space")
-    elif space not in own:
-        close = near(space, own)
-        raise Refused(
-            "scope_unknown",
-            f"{who.principal} has no space {space[:80]!r}. Nothing was done. "
-            + (f"Did you mean {', '.join(close)}? " if close else "")
-            + f"It may enter: {', '.join(own) or 'none'}.",
-            near=close,
-            spaces=own,
-            caller=who.principal,
-        )
-    return Caller(who.principal, badge.via, badge.client, badge.id, space, why)
+    elif space not in await _listed(store, who):
+        raise await _not_theirs(store, who, space)
+    return Caller(who.principal, badge.via, badge.client, badge.id, space, why, who)
+
+
+async def _only(store: Store, who: Identity) -> str:
+    """The space of a credential that may enter one. Refuses scope_undeclared."""
+    own = await enterable(store, who)
+    if len(own) == 1:
+        return own[0]
+    several = f"may enter several spaces ({', '.join(own)})" if own else "may enter no space now"
+    raise Refused(
+        "scope_undeclared",
+        f"{who.principal} {several} and this call names none. Nothing was done. "
+        "Say which: argument space, or header X-LogMem-Space.",
+        spaces=own,
+        caller=who.principal,
+    )
+
+
+async def _not_theirs(store: Store, who: Identity, space: str) -> Refused:
+    own = await enterable(store, who)
+    close = near(space, own)
+    return Refused(
+        "scope_unknown",
+        f"{who.principal} has no space {space[:80]!r}. Nothing was done. "
+        + (f"Did you mean {', '.join(close)}? " if close else "")
+        + f"It may enter: {', '.join(own) or 'none'}.",
+        near=close,
+        spaces=own,
+        caller=who.principal,
+    )

@@ -8,18 +8,16 @@ from ..domain.commit import Commit, put
 from ..domain.errors import Refused
 from ..domain.grant import Grant
 from ..domain.ids import bare, principal
-from ..domain.moments import iso
+from ..domain.moments import MINUTE, iso
 from ..domain.person import ROLES, Member
 from ..domain.slot import Who
-from ..domain.space import FOUR_EYES, Space
+from ..domain.space import FOUR_EYES, Channel, Space
 from ..domain.text import quoted
-from ..engine.globals import Identity
 from ..engine.reads import Doc, Range
 from .call import Call, Result
 from .identity import enterable
-from .places import unknown
+from .places import resolve, unknown
 
-MINUTE = 60_000
 LINK_LIFE = 10 * MINUTE
 PEOPLE_LIMIT = 200
 
@@ -36,9 +34,12 @@ async def claimed(call: Call, name: str) -> Who | None:
     return mine
 
 
-async def human(call: Call, *, name: str, role: str = "approver", excluded: bool = False) -> Commit:
-    """Add a person to the space or change their role: owner, approver, member, or none to take it away."""
-    if role not in (*ROLES, "none"):
+async def human(call: Call, *, name: str, role: str | None = None, excluded: bool | None = None) -> Commit:
+    """Add a person to the space (an approver unless said) or change their role: owner, approver, member, or none.
+
+    excluded: an owner who approves nothing. What you leave out stays as it was.
+    """
+    if role not in (None, *ROLES, "none"):
         raise Refused(
             "invalid_argument", f"role is one of {', '.join(ROLES)}, none. Nothing was written.", argument="role"
         )
@@ -47,8 +48,11 @@ async def human(call: Call, *, name: str, role: str = "approver", excluded: bool
     old = await call.read(Doc(Member, person))
     if role == "none" and not (old and old.role):
         raise await unknown(call, person, "unknown_recipient")
-    new = Member(
-        id=person, role="" if role == "none" else role, since=old.since if old else call.now, excluded=excluded
+    before = old or Member(id=person, role="", since=call.now)
+    new = replace(
+        before,
+        role="" if role == "none" else role or before.role or "approver",
+        excluded=before.excluded if excluded is None else excluded,
     )
     await _keep_an_owner(call, old, new)
     id = person.partition(":")[2]
@@ -77,9 +81,17 @@ async def _entering(call: Call, person: str) -> list[Grant]:
     return made
 
 
-def session_grant(id: str, person: str, *, now: int, life: int) -> Grant:
+def session_grant(id: str, person: str, *, now: int, life: int, minted_by: str = "") -> Grant:
     """A session's grant in a space, for `life` ms; what it may do there is the person's role."""
-    return Grant(id=id, principal=person, via="console", created=now, expires=now + life, responsible=person)
+    return Grant(
+        id=id,
+        principal=person,
+        via="console",
+        created=now,
+        expires=now + life,
+        responsible=person,
+        minted_by=minted_by,
+    )
 
 
 async def people(call: Call) -> Result:
@@ -96,15 +108,20 @@ async def people(call: Call) -> Result:
 
 
 async def link(call: Call, *, name: str) -> Commit:
-    """Make a one-time sign-in link for a person, good for 10 minutes."""
+    """Make a one-time sign-in link for a person, good for 10 minutes. An owner's opens this space only."""
     person = principal(name, kinds=("human",), default="human", name="name")
     member = await call.read(Doc(Member, person))
     if not (member and member.role):
         raise Refused("unknown_recipient", f"{person} is not in {call.caller.space}. Nothing was made.")
-    token = secrets.token_urlsafe(24)
-    await call.store.shared.put_link(token, {"person": person}, life=LINK_LIFE)
+    token = call.draw("link", lambda: secrets.token_urlsafe(24))
+    # An owner answers for one space: what they hand out must not open another. Of the operator's links nobody is the
+    # maker, and they open all that the person may enter.
+    by = call.me if call.caller.is_human else ""
+    content = {"person": person, "space": call.caller.space if by else "", "by": by}
+    shared = call.store.shared
+    await shared.put_link(token, content, life=LINK_LIFE)
     return Commit(
-        result={"person": person, "expires_at": iso(call.now + LINK_LIFE)},
+        result={"person": person, "expires_at": iso(await shared.clock() + LINK_LIFE)},
         entries=(call.entry(person, "link", f"A sign-in link for {person} was made"),),
         once={"link_path": f"/sign-in/{token}"},
     )
@@ -119,8 +136,9 @@ async def space(call: Call, *, simulated: bool = False, zone: str = "America/New
     _check_zone(zone)
     await call.store.shared.add_space(name)
     made = Space(id=name, created=call.now, simulated=simulated, zone=zone)
+    channel = Channel(id=name, by=call.me, created=call.now)
     entry = call.entry(f"channel:{name}", "created", f"The space {name} was made")
-    return Commit(result={"made": name, **made.note}, puts=(put(made),), entries=(entry,))
+    return Commit(result={"made": name, **made.note}, puts=(put(made), put(channel)), entries=(entry,))
 
 
 def _check_zone(zone: str) -> None:
@@ -141,14 +159,14 @@ async def four_eyes(call: Call, *, rule: str) -> Commit:
         raise Refused(
             "invalid_argument", f"rule is one of {', '.join(FOUR_EYES)}. Nothing was written.", argument="rule"
         )
-    await call.admit()
-    entry = call.entry(f"channel:{call.space.id}", "rule", f"four eyes: {rule}")
-    return Commit(result={"four_eyes": rule}, puts=(put(replace(call.space, four_eyes=rule)),), entries=(entry,))
+    place = await resolve(call, f"channel:{call.caller.space}")
+    entry = call.entry(place.name, "rule", f"four eyes: {rule}")
+    changed = put(replace(call.space, four_eyes=rule))
+    return Commit(result={"four_eyes": rule}, puts=(*place.puts, changed), entries=(entry,))
 
 
 async def spaces(call: Call) -> Result:
     """The spaces that you may enter, and what you may do in this one."""
     await call.admit()
-    bound = call.caller.space if call.caller.is_agent else ""
-    names = await enterable(call.store, Identity("", "", call.me, bound))
+    names = await enterable(call.store, call.caller.who)
     return {"spaces": names, "here": call.caller.space, "may": list(call.may)}

@@ -102,13 +102,14 @@ class _Attempts:
     async def _until_done(self) -> Result:
         give_up = time.monotonic() + PATIENCE
         async with contextlib.AsyncExitStack() as queue:
-            queued = False
+            queued = last = False
             for attempt in range(1000):
                 out = await self._attempt(look_first=not self.fault and (self.named or attempt > 0))
                 if isinstance(out, dict):
                     return out
-                if time.monotonic() > give_up:
+                if last:
                     break
+                last = time.monotonic() > give_up  # one more look, so that who lost a race is told who won
                 if out.what is What.AGAIN and out.rest and out.rest[0] and not queued:
                     queued = True  # losers of one process queue for the key that they lost
                     with contextlib.suppress(TimeoutError):

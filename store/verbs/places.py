@@ -1,15 +1,20 @@
-"""Places: where an entry goes. A channel or job is made by its first write, and the result says so."""
+"""Places: where an entry goes, and what is said when something is not where it was looked for.
+
+A channel or job is made by its first write, and the result says so.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..domain.commit import Put, put
+from ..domain.document import Document
 from ..domain.errors import Refused
 from ..domain.ids import near, parse_place
 from ..domain.job import Job
 from ..domain.slot import Who
 from ..domain.space import Channel
-from ..engine.reads import Doc, Range
+from ..domain.text import quoted
+from ..engine.reads import Doc, Head, Range
 from .call import Call
 
 NEAR_LIMIT = 500  # names that a typo is compared with
@@ -27,18 +32,43 @@ class Place:
 async def resolve(call: Call, where: str, *, default: str = "channel") -> Place:
     """The place that `where` means. Refuses malformed_id, not_found (an agent or human that is not here)."""
     name = parse_place(where, default=default)
+    return await placed(call, name, await call.look(at(name)))
+
+
+def at(name: str) -> Doc[Who] | Doc[Channel] | Doc[Job]:
+    """The read that says whether a place is there, for those who read more with it."""
     kind, _, id = name.partition(":")
     if kind in ("agent", "human"):
-        if await call.look(Doc(Who, name)) is None:
-            raise await unknown(call, name, "not_found")
+        return Doc(Who, name)
+    return Doc(Channel, id) if kind == "channel" else Doc(Job, id)
+
+
+async def placed(call: Call, name: str, found: Document | None) -> Place:
+    """The place with this name, of which `at` read `found`. Refuses not_found."""
+    if found is not None:
         return Place(name)
+    kind, _, id = name.partition(":")
+    if kind in ("agent", "human"):
+        raise await unknown(call, name, "not_found")
     made: type[Channel] | type[Job] = Channel if kind == "channel" else Job
-    if await call.look(Doc(made, id)) is not None:
-        return Place(name)
     page = await call.look(Range("places", kind, NEAR_LIMIT))
     close = [f"{kind}:{n}" for n in near(id, [m for _, m in page.members])]
     said: dict[str, Any] = {"created": True, **({"near": close} if close else {})}
     return Place(name, (put(made(id=id, by=call.me, created=call.now)),), said)
+
+
+async def missing(call: Call, what: str) -> Refused:
+    """The refusal for a thing that is not there, saying what was searched and how much the caller may read there."""
+    readable = await call.look(Head())
+    space = call.caller.space
+    changed = "" if call.pure else " Nothing changed."
+    return Refused(
+        "not_found",
+        f"There is no {quoted(what)} in {space}. It was searched by that id; you may read {readable} entries there."
+        f"{changed}",
+        searched=space,
+        readable=readable,
+    )
 
 
 async def unknown(call: Call, name: str, code: str) -> Refused:

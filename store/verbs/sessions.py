@@ -6,8 +6,10 @@ No rows of the catalogue: no caller may do this for somebody else.
 from dataclasses import dataclass, replace
 
 from ..domain.commit import Commit, put
+from ..domain.entry import Entry
 from ..domain.errors import Refused
 from ..domain.grant import Grant
+from ..domain.moments import HOUR
 from ..domain.person import Member
 from ..engine.globals import Identity
 from ..engine.reads import Doc
@@ -15,11 +17,11 @@ from ..engine.store import Store
 from .call import Call, Row
 from .credentials import drawn
 from .faults import told_plainly
-from .identity import Badge, recognise
+from .identity import Badge, enterable, recognise
 from .people import session_grant
 from .perform import perform
 
-SESSION_LIFE = 12 * 3_600_000  # ms
+SESSION_LIFE = 12 * HOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,10 @@ async def link_for(store: Store, link: str) -> str | None:
 
 
 async def sign_in(store: Store, link: str, *, client: str) -> Session:
-    """Use a link up and open a session in every space of its person. Refuses unauthenticated."""
+    """Use a link up and open a session: in the space that the link is bound to, or in all of its person.
+
+    Refuses unauthenticated.
+    """
     with told_plainly():
         content = await store.shared.take_link(link)
         if content is None:
@@ -47,14 +52,22 @@ async def sign_in(store: Store, link: str, *, client: str) -> Session:
                 "unauthenticated",
                 "This sign-in link was used or is older than 10 minutes. Ask for a new one: logmem human link NAME",
             )
-        person = content["person"]
+        person, bound = content["person"], content["space"]
         name = person.partition(":")[2]
         id, secret, proof = drawn()
-        await store.shared.add_credential(Identity("session", id, person, "", proof), life=SESSION_LIFE)
-        await store.shared.add_session(name, id, life=SESSION_LIFE)
-        for space in await store.shared.joined(name):
-            await _as_operator(store, _OPEN, space, client=client, session=id, person=person)
+        await store.shared.add_credential(Identity("session", id, person, bound, proof), life=SESSION_LIFE)
+        if not bound:  # noted before the spaces are read, so that one that is added meanwhile opens too
+            await store.shared.add_session(name, id, life=SESSION_LIFE)
+        for space in [bound] if bound else await store.shared.joined(name):
+            how = {"session": id, "person": person, "by": content["by"]}
+            await _as_operator(store, _OPEN, space, client=client, **how)
     return Session(f"lms_{id}_{secret}", person, SESSION_LIFE)
+
+
+async def open_spaces(store: Store, badge: Badge) -> list[str]:
+    """The spaces that a session may enter now. Refuses unauthenticated, key_revoked."""
+    with told_plainly():
+        return await enterable(store, await recognise(store, badge))
 
 
 async def sign_out(store: Store, badge: Badge) -> None:
@@ -62,9 +75,8 @@ async def sign_out(store: Store, badge: Badge) -> None:
     with told_plainly():
         who = await recognise(store, badge)
         name = who.principal.partition(":")[2]
-        await store.shared.mark(badge.kind, badge.id, revoked=1)
         await store.shared.end_session(name, badge.id)
-        for space in await store.shared.joined(name):
+        for space in [who.space] if who.space else await store.shared.joined(name):
             await _as_operator(store, _CLOSE, space, client=badge.client, session=badge.id)
 
 
@@ -72,14 +84,12 @@ async def _as_operator(store: Store, row: Row, space: str, *, client: str, **arg
     await perform(store, Badge("operator", client=client, spaces=(("session", space),)), row, args)
 
 
-async def _open(call: Call, *, session: str, person: str) -> Commit:
-    """Let a session into this space, where its person has a role here."""
+async def _open(call: Call, *, session: str, person: str, by: str) -> Commit:
+    """Let a session into this space. Where its person has no role it opens nothing, until they are given one."""
     member = await call.read(Doc(Member, person))
-    if not (member and member.role):
-        return Commit(result={"session": session})
-    grant = session_grant(session, person, now=call.now, life=SESSION_LIFE)
-    entry = call.entry(person, "signed_in", f"{person} signed in by a link", payload={"session": session})
-    return Commit(result={"session": session}, puts=(put(grant),), entries=(entry,))
+    grant = session_grant(session, person, now=call.now, life=SESSION_LIFE, minted_by=by)
+    said = (_entry(call, grant, "signed_in", "signed in by a link"),) if member and member.role else ()
+    return Commit(result={"session": session}, puts=(put(grant),), entries=said)
 
 
 async def _close(call: Call, *, session: str) -> Commit:
@@ -87,8 +97,15 @@ async def _close(call: Call, *, session: str) -> Commit:
     grant = await call.read(Doc(Grant, session))
     if grant is None or grant.revoked:
         return Commit(result={"session": session})
-    entry = call.entry(grant.principal, "signed_out", f"{grant.principal} signed out", payload={"session": session})
+    entry = _entry(call, grant, "signed_out", "signed out")
     return Commit(result={"session": session}, puts=(put(replace(grant, revoked=call.now)),), entries=(entry,))
+
+
+def _entry(call: Call, grant: Grant, kind: str, what: str) -> Entry:
+    """A line by the person, who did this in the console: the operator's rights only carry it out."""
+    person = grant.principal
+    entry = call.entry(person, kind, f"{person} {what}", payload={"session": grant.id})
+    return replace(entry, by=person, via=grant.via)
 
 
 _OPEN, _CLOSE = Row("open_session", "manage", _open), Row("close_session", "manage", _close)

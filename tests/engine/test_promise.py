@@ -16,7 +16,7 @@ async def promised(target: Target) -> Promise:
     """The promise of a server, as its readers get it."""
     client = open_client(target, user="lm-read")
     try:
-        return await durability(client)
+        return await durability({"lm-read": client})
     finally:
         await client.aclose()
 
@@ -90,7 +90,7 @@ async def test_eviction_is_refused_where_settings_are_hidden(tmp_path: Path) -> 
 def test_a_cluster_is_refused() -> None:
     """A server in cluster mode is refused until LogMem can use one."""
     with pytest.raises(StoreProblem, match="is a cluster"):
-        promise({"redis_version": "7.2.4", "cluster_enabled": "1"}, {}, user="lm-api")
+        promise({"redis_version": "7.2.4", "cluster_enabled": "1"}, {}, users={"lm-api": "lm-api"})
 
 
 async def test_redis_names_itself(tmp_path: Path) -> None:
@@ -103,4 +103,4 @@ async def test_redis_names_itself(tmp_path: Path) -> None:
 def test_too_old(told: dict[str, str]) -> None:
     """A server without ACL selectors is refused by what it says of itself, with the versions that will do."""
     with pytest.raises(StoreProblem, match=r"6\..*needs Redis 7.0 or newer, or Valkey 8 or newer.*selectors"):
-        promise(told, {}, user="lm-api")
+        promise(told, {}, users={"lm-api": "lm-api"})

@@ -23,8 +23,9 @@ from store.settings import BadSetting, Settings, load
 from store.target import StoreProblem, opened, reached
 
 from .app import create
+from .server import Server
 
-GRACE = 4  # seconds for calls in progress at the end; those that wait for something are cut off then
+GRACE = 4  # seconds for calls in progress at the end
 KEEP_ALIVE = 75  # seconds: longer than any client's, so that it is the client that ends an idle connection
 USAGE, UNREACHABLE = 2, 5  # exit codes, as the command's
 
@@ -61,7 +62,7 @@ async def _serve(target: Target, settings: Settings, options: argparse.Namespace
         log.info("promise", durability=promise.level, means=promise.text, server=promise.server)
         for warning in promise.warnings:
             log.warning("promise", warning=warning)
-        server = uvicorn.Server(
+        server = Server(
             uvicorn.Config(
                 create(store, settings),
                 http="httptools",
@@ -73,7 +74,8 @@ async def _serve(target: Target, settings: Settings, options: argparse.Namespace
                 proxy_headers=False,  # where people reach us says LOGMEM_PUBLIC_URL
                 timeout_keep_alive=KEEP_ALIVE,
                 timeout_graceful_shutdown=GRACE,
-            )
+            ),
+            store,
         )
         if options.stop_with_stdin:
             _stop_with_stdin(server)

@@ -22,7 +22,7 @@ from store.settings import Settings
 
 from . import answers, console, rest
 from .access import Access
-from .hosts import Hosts
+from .hosts import Guard, Hosts
 from .mcp import Mcp
 
 GARBAGE_THRESHOLD = 50_000  # allocations between two collections: requests leave few cycles behind
@@ -33,7 +33,8 @@ log = structlog.get_logger(__name__)
 
 def create(store: Store, settings: Settings) -> FastAPI:
     """The application over an open store; whoever opened the store closes it."""
-    mcp = Mcp(store, hosts=Hosts.of(settings.public_url, settings.host))
+    hosts = Hosts.of(settings.public_url, settings.host)
+    mcp = Mcp(store, hosts=hosts)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -44,7 +45,8 @@ def create(store: Store, settings: Settings) -> FastAPI:
     # The framework's pages of documentation load scripts from elsewhere, onto the console's own origin.
     app = FastAPI(title="LogMem", lifespan=life, docs_url=None, redoc_url=None)
     app.state.store, app.state.settings = store, settings
-    app.add_middleware(Access)
+    app.add_middleware(Guard, hosts=hosts, public_url=settings.public_url)
+    app.add_middleware(Access)  # the outermost, since it was added last
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _misshapen)

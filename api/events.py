@@ -53,7 +53,7 @@ async def stream(request: Request) -> Response:
 async def _lines(
     request: Request, first: list[Result], batches: AsyncGenerator[list[Result], None]
 ) -> AsyncIterator[str]:
-    """The stream's text. It ends with the caller's rights; `batches` looks at them again each second."""
+    """The stream's text. It ends with the process, or the caller's rights: `batches` looks at them each second."""
     yield f"retry: {RETRY}\n\n"
     async with contextlib.aclosing(batches):
         spoken = time.monotonic()
@@ -68,6 +68,8 @@ async def _lines(
                     yield ": still here\n\n"
             try:
                 batch = await anext(batches)
+            except StopAsyncIteration:
+                return  # the process ends; the reader comes back to the next one
             except Refused as no:
                 yield f"event: end\ndata: {_json({'error': no.body})}\n\n"
                 return

@@ -4,7 +4,15 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .answers import plain_error
+
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
+PROBES = ("/livez", "/readyz")  # asked by whatever runs us, under whatever name; they tell nothing of anybody
+MCP = ("/mcp", "/k/")  # looks for itself, and answers in its own form
+HSTS = "max-age=31536000"
 _PORT = re.compile(r":[0-9]{0,5}\Z")
 
 
@@ -30,6 +38,36 @@ class Hosts:
 
     def _known(self, netloc: str) -> bool:
         return _PORT.sub("", netloc).lower() in self.names
+
+
+class Guard:
+    """ASGI middleware: every request came here under one of our names, and with https comes by https from then on."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Hosts, public_url: str | None) -> None:
+        self.app, self.hosts = app, hosts
+        self.https = (public_url or "").startswith("https://")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def strictly(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Strict-Transport-Security"] = HSTS
+            await send(message)
+
+        out = strictly if self.https else send
+        path = scope["path"]
+        wrong = (
+            None
+            if path in PROBES or path.startswith(MCP)
+            else self.hosts.fault(Headers(scope=scope).get("host", ""), "")
+        )
+        if wrong:
+            await plain_error(wrong[0], "unknown_host", wrong[1])(scope, receive, out)
+            return
+        await self.app(scope, receive, out)
 
 
 def _name(address: str) -> str:

@@ -45,9 +45,9 @@ from starlette.types import Message, Receive, Scope, Send
 from store.domain.errors import Refused
 from store.domain.strict import parse_within
 
+from .answers import BODY_LIMIT
 from .hosts import Hosts
 
-BODY_LIMIT = 1 << 20  # bytes
 VERSION_HEADER = "mcp-protocol-version"
 HANDSHAKE = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
 

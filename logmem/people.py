@@ -40,7 +40,10 @@ def space(
 @humans.command("add")
 def add(
     name: Name,
-    role: Annotated[Literal["owner", "approver", "member"], typer.Option(help="What the person may do.")] = "approver",
+    role: Annotated[
+        Literal["owner", "approver", "member"] | None,
+        typer.Option(help="What the person may do. Default: approver, or what they are already."),
+    ] = None,
     space: Space = None,
     json: Json = False,
 ) -> None:

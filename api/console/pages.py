@@ -1,8 +1,9 @@
 """The console's pages. Each asks a row of the catalogue and shows what it says; none decides anything."""
 
 import hashlib
+import json
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,13 +19,13 @@ from store.verbs.call import Result
 from store.verbs.catalog import ROWS
 from store.verbs.identity import Badge
 from store.verbs.perform import perform
-from store.verbs.sessions import link_for, sign_in, sign_out
+from store.verbs.sessions import link_for, open_spaces, sign_in, sign_out
 
 from ..answers import record
 from ..auth import COOKIE, session_badge
 from . import inert
 from .forms import FORMS, Fields, Form, read_form
-from .session import check_form, check_sender, forget, form_token, keep, own_spaces
+from .session import check_form, check_signing_in, forget, form_token, keep
 
 HERE = Path(__file__).parent
 HEADERS = {
@@ -97,7 +98,7 @@ class Console:
     async def home(self, request: Request) -> Response:
         """The inbox of the only space, or the spaces to choose from."""
         badge = session_badge(request)
-        names = await own_spaces(_store(request), badge)
+        names = await open_spaces(_store(request), badge)
         if len(names) == 1:
             return _to(f"/s/{_quote(names[0])}/")
         return self.page("spaces.html", title="Spaces", names=names, token=form_token(badge))
@@ -108,11 +109,14 @@ class Console:
         person = await link_for(_store(request), link)
         if person is None:
             raise _used_up()
-        return self.page("link.html", title="Sign in", person=person, action=f"/sign-in/{_quote(link)}")
+        action = f"/sign-in/{_quote(link)}"
+        # So that its form says where it came from, but no address that holds the link.
+        own = {"Referrer-Policy": "strict-origin"}
+        return self.page("link.html", headers=own, title="Sign in", person=person, action=action)
 
     async def sign_in(self, request: Request) -> Response:
         """Use the link up and open a session; one that this browser had before ends."""
-        check_sender(request)
+        check_signing_in(request)
         session = await sign_in(_store(request), request.path_params["link"], client="console")
         if request.cookies.get(COOKIE):
             await self._end(request)
@@ -171,8 +175,7 @@ class Console:
             try:
                 options = (await _look(request, badge)).get("options", []) if "option" in fields else []
                 given = {"trail": trail, **form.arguments(fields, options)}
-                action = f"form-{fields['action']}" if fields.get("action") else ""
-                await perform(_store(request), badge, ROWS[form.verb], given, action_id=action)
+                await perform(_store(request), badge, ROWS[form.verb], given, action_id=_action(fields, given))
             except Refused as no:
                 if no.status in (401, 404):
                     raise
@@ -217,7 +220,8 @@ class Console:
                 forget(response, secure=_secure(request))
             return response
         title = TITLES.get(no.status, UNAVAILABLE)
-        return self.page("problem.html", status=no.status, title=title, text=no.message, code=no.code)
+        later = {"Retry-After": str(no.facts["retry_after"])} if "retry_after" in no.facts else {}
+        return self.page("problem.html", status=no.status, headers=later, title=title, text=no.message, code=no.code)
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
         async def guarded(request: Request) -> Response:
@@ -248,6 +252,14 @@ def _badge(request: Request) -> Badge:
 
 async def _look(request: Request, badge: Badge) -> Result:
     return await perform(_store(request), badge, ROWS["inbox"], {"trail": request.path_params["trail"]})
+
+
+def _action(fields: Fields, given: Mapping[str, Any]) -> str:
+    """The action of a form as it was sent: the same for a second click, another for another verdict."""
+    if not fields.get("action"):
+        return ""
+    said = json.dumps([fields["action"], given], sort_keys=True)
+    return f"form-{hashlib.sha256(said.encode()).hexdigest()}"
 
 
 def _secure(request: Request) -> bool:

@@ -7,16 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from store.domain.errors import Refused
-from store.engine.store import Store
 from store.settings import Settings
-from store.verbs.catalog import ROWS
-from store.verbs.identity import Badge, enterable, recognise
-from store.verbs.perform import perform
+from store.verbs.identity import Badge
 from store.verbs.sessions import Session
 
 from ..auth import COOKIE, own_origins
-
-SPACES_LIMIT = 100  # spaces of one person that the first page looks into
 
 
 def form_token(badge: Badge) -> str:
@@ -35,8 +30,8 @@ def check_form(request: Request, badge: Badge, token: str) -> None:
 def check_sender(request: Request) -> None:
     """Turn away a form that another site sent. Refuses scope_denied.
 
-    Browsers say `Origin: null` on forms of a page that gives no referrer, as ours do; they tell those apart from
-    another site's by Sec-Fetch-Site. A form with neither is judged by its token alone.
+    Browsers say `Origin: null` on forms of a page that gives no referrer, as ours of a session do; they tell those
+    apart from another site's by Sec-Fetch-Site. A form with neither is judged by its token alone.
     """
     origin = request.headers.get("origin", "null").lower()
     settings: Settings = request.app.state.settings
@@ -46,33 +41,24 @@ def check_sender(request: Request) -> None:
         raise _foreign("This form came from another site.")
 
 
+def check_signing_in(request: Request) -> None:
+    """Turn away a sign-in that another site sent: it would put its own session into this browser.
+
+    Such a form has no session to be bound to, and over plain http browsers leave Sec-Fetch-Site out. But on every POST
+    they say where it came from, and the page of a link lets them name itself; only another site's page says null then.
+    What says nothing at all is no browser. Refuses scope_denied.
+    """
+    check_sender(request)
+    if request.headers.get("origin", "").lower() == "null" and "sec-fetch-site" not in request.headers:
+        raise _foreign("This form came from another site.")
+
+
 def _foreign(why: str) -> Refused:
     return Refused(
         "scope_denied",
         f"{why} Nothing was changed. Open the page again and use the form there.",
         rule="forms-from-our-own-pages",
     )
-
-
-async def own_spaces(store: Store, badge: Badge) -> list[str]:
-    """The spaces that this session is live in; where it is in none, its 401. Refuses unauthenticated, key_expired."""
-    names = await enterable(store, await recognise(store, badge))
-    live, ended = [], None
-    for name in names[:SPACES_LIMIT]:
-        try:
-            await perform(store, _in(badge, name), ROWS["spaces"], {})
-            live.append(name)
-        except Refused as no:
-            ended = no if no.status == 401 else ended
-            if no.status not in (401, 404):
-                raise
-    if ended and not live:
-        raise ended
-    return live
-
-
-def _in(badge: Badge, space: str) -> Badge:
-    return Badge(badge.kind, badge.id, badge.secret, badge.via, badge.client, spaces=(("page", space),))
 
 
 def keep(response: Response, session: Session, *, secure: bool) -> None:

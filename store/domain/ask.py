@@ -4,24 +4,28 @@ The text of an ask (summary, payload, options) stands in the ledger, in its `ask
 else that a person was shown.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .bounds import VALUES
 from .document import Document, Index, entry_id
 from .entry import ABSENT, Entry
 from .errors import Refused
-from .moments import age, iso
+from .ids import principal
+from .moments import DAY, HOUR, MINUTE, age, duration, iso, span, until
+from .via import surface
 
-MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 RISKS = ("low", "normal", "high")
 VERDICTS = ("approve", "reject", "answer")
 EXPIRES = (5 * MINUTE, 7 * DAY)  # bounds of expires_in
-EXPIRES_DEFAULT = DAY
+EXPIRES_USUAL = DAY
 VALID_MINIMUM = MINUTE
 VALID_FOR = {"low": DAY, "normal": DAY, "high": HOUR}  # default and upper bound of valid_for, by risk
 PENDING_LIMIT = 20
-OPTIONS_LIMIT, OPTION_LENGTH = 8, 200
+OPTION_LENGTH = 200  # characters
+ANY_APPROVER = ("role:approver",)
+ROLES = ("approver", "owner")  # that an ask may name
 
 STEPS = {  # the only place where an ask's state may change
     ("pending", "approve"): "approved",
@@ -44,7 +48,7 @@ class Ask(Document):
     where: str
     risk: str = "normal"
     allow: tuple[str, ...] = ("approve", "reject")
-    approvers: tuple[str, ...] = ("role:approver",)
+    approvers: tuple[str, ...] = ANY_APPROVER
     quorum: int = 1
     digest: str
     content: str = ""
@@ -72,10 +76,9 @@ class Ask(Document):
             yield Index("asked", self.by, self.deadline)
             yield Index("same", f"{self.by}:{self.content}", self.deadline)
             yield Index("due", "", self.deadline)
-            if self.questioned:
-                yield Index("questions", self.by, self.deadline)
             return
-        yield from (Index("settled", who, self.settled) for who in self.approvers)
+        # One member for each ask, kept as long as the ask itself; read from a time on, never whole.
+        yield Index("settled", "", self.settled)
         if self.state == "approved":
             yield Index("verdicts", self.by, self.settled)
             yield Index("due", "", self.lapses)
@@ -93,6 +96,68 @@ class Ask(Document):
         if self.state == "approved" and now > self.lapses:
             return replace(step(self, "lapse"), closed=self.lapses)
         return self
+
+
+def new(
+    *, id: str, by: str, where: str, responsible: str, risk: str, options: Sequence[str], allow: Sequence[str],
+    approvers: Sequence[str], quorum: int, expires_in: str | int, valid_for: str | int, now: int,
+) -> Ask:  # fmt: skip
+    """An ask as it begins, without its digest; times and lengths as they were said, '' for the usual.
+
+    Refuses invalid_argument, malformed_id.
+    """
+    _check(risk in RISKS, "risk", f"risk is one of {', '.join(RISKS)}.")
+    _check(quorum == 1, "quorum", "quorum can be 1 only in this version.")
+    _check_options(options)
+    lasts = VALID_FOR[risk]
+    return Ask(
+        id=id,
+        by=by,
+        where=where,
+        risk=risk,
+        allow=_allowed(allow, options),
+        approvers=declared(approvers),
+        quorum=quorum,
+        digest="",
+        responsible=responsible,
+        made=now,
+        deadline=until(expires_in, now=now, bounds=EXPIRES, usual=EXPIRES_USUAL, name="expires_in"),
+        valid_for=lasts if valid_for == "" else duration(valid_for, low=VALID_MINIMUM, high=lasts, name="valid_for"),
+    )
+
+
+def _check(holds: bool, argument: str, rule: str) -> None:
+    if not holds:
+        raise Refused("invalid_argument", f"{rule} Nothing was asked.", argument=argument)
+
+
+def _check_options(options: Sequence[str]) -> None:
+    limit = VALUES["options"]
+    different = len(set(options)) == len(options) <= limit
+    _check(different, "options", f"options are up to {limit} different answers.")
+    fit = all(o.strip() and len(o) <= OPTION_LENGTH for o in options)
+    _check(fit, "options", f"An option has 1 to {OPTION_LENGTH} characters.")
+
+
+def _allowed(allow: Sequence[str], options: Sequence[str]) -> tuple[str, ...]:
+    """The verdicts that the ask allows, in the order of the table; rejecting is always one."""
+    verdicts = ", ".join(VERDICTS)
+    _check("edit" not in allow, "allow", f"Editing is not there in this version; allow takes {verdicts}.")
+    _check(set(allow) <= set(VERDICTS), "allow", f"allow takes {verdicts}.")
+    chosen = {*(allow or (("answer",) if options else ("approve",))), "reject"}
+    return tuple(v for v in VERDICTS if v in chosen)
+
+
+def declared(approvers: Sequence[str]) -> tuple[str, ...]:
+    """Approvers as the ask names them, each once: people and roles; any approver when none is named.
+
+    Refuses malformed_id. Whether the people are here is for who can look.
+    """
+    names = (n.removeprefix("role:") for n in approvers)
+    spelled = (
+        f"role:{n}" if n in ROLES else principal(n, kinds=("human",), default="human", name="approvers") for n in names
+    )
+    return tuple(dict.fromkeys(spelled)) or ANY_APPROVER
 
 
 def step(ask: Ask, event: str, *, at: int = 0, by: str = "") -> Ask:
@@ -126,25 +191,40 @@ def same_content(body: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in body.items() if k not in ("trail", "deadline", "valid_for")}
 
 
-def eligible(ask: Ask, *, by: str, roles: tuple[str, ...], four_eyes: bool) -> bool:
-    """Whether this person may decide the ask now."""
+def eligible(ask: Ask, *, by: str, roles: Sequence[str], four_eyes: bool, link_by: str = "") -> bool:
+    """Whether this person may decide the ask now; `link_by` made the link that their session was opened with."""
     named = {by, *(f"role:{r}" for r in roles)} & set(ask.approvers)
-    return bool(named) and not (four_eyes and by == ask.responsible and ask.risk == "high")
+    return bool(named) and not (four_eyes and same_eyes(ask, by, link_by))
 
 
-def check_eligible(ask: Ask, *, by: str, roles: tuple[str, ...], four_eyes: bool) -> None:
+def same_eyes(ask: Ask, *who: str) -> bool:
+    """Whether one of these is the person responsible for the key that asked, and the risk is high.
+
+    Whoever made a sign-in link may have opened it: a session by their link is not somebody else's eyes.
+    """
+    return ask.risk == "high" and bool(ask.responsible) and ask.responsible in who
+
+
+def check_eligible(ask: Ask, *, by: str, roles: Sequence[str], four_eyes: bool, link_by: str = "") -> None:
     """Refuses not_an_approver."""
-    if eligible(ask, by=by, roles=roles, four_eyes=four_eyes):
+    if eligible(ask, by=by, roles=roles, four_eyes=four_eyes, link_by=link_by):
         return
-    if four_eyes and by == ask.responsible and ask.risk == "high":
-        raise Refused(
-            "not_an_approver",
-            f"{by} answers for the key that asked, and high risk takes a second pair of eyes here. Nothing changed.",
+    if four_eyes and same_eyes(ask, by):
+        why = f"{by} answers for the key that asked, and high risk takes a second pair of eyes here. Nothing changed."
+    elif four_eyes and same_eyes(ask, link_by):
+        why = (
+            f"{link_by}, who answers for the key that asked, made the sign-in link of this session, and high risk "
+            "takes a second pair of eyes here. Nothing changed. Sign in by a link that somebody else made."
         )
-    raise Refused(
-        "not_an_approver",
-        f"This ask is for {', '.join(ask.approvers)}; {by} is none of them now. Nothing changed.",
-    )
+    else:
+        why = f"This ask is for {', '.join(ask.approvers)}; {by} is none of them now. Nothing changed."
+    raise Refused("not_an_approver", why)
+
+
+def check_approver(*, by: str, roles: Sequence[str]) -> None:
+    """Any approver may ask back and take back: both make an ask safer, whomever it names. Refuses not_an_approver."""
+    if "approver" not in roles:
+        raise Refused("not_an_approver", f"{by} is no approver now. Nothing changed.")
 
 
 def decide(ask: Ask, verdict: str, *, by: str, via: str, assurance: str, shown: str, now: int) -> Ask:
@@ -199,10 +279,15 @@ def take_back(ask: Ask, *, by: str, now: int) -> Ask:
     return replace(step(ask, "take_back"), closed=now, closed_by=by)
 
 
-def redeem(ask: Ask, *, by: str, now: int) -> Ask:
-    """Use an approval, once. Refuses not_yours, already_redeemed, lapsed, taken_back, not_approved."""
+def redeem(ask: Ask, *, by: str, now: int, fault: Refused | None = None) -> Ask:
+    """Use an approval, once; `fault` is what is wrong with the payload, or with the text that was approved.
+
+    Refuses, in this order: not_yours, the fault, already_redeemed, lapsed, taken_back, not_approved.
+    """
     ask = ask.as_of(now)
     _check_requester(ask, by=by, what="redeem")
+    if fault:
+        raise fault
     _check_approved(ask, now=now)
     return replace(step(ask, "redeem"), closed=now, closed_by=by)
 
@@ -262,8 +347,6 @@ def told(ask: Ask, *, now: int) -> str:
     """How an ask stands, in a sentence."""
     when = age(now - ask.settled)
     after = age(now - ask.closed)
-    where = {"console": " in the console", "telegram": " on Telegram"}.get(ask.via, "")
-    held = f"{ask.valid_for // HOUR} h" if ask.valid_for >= HOUR else f"{ask.valid_for // MINUTE} min"
     match ask.state:
         case "pending":
             return f"Nobody has decided yet; there is time until {iso(ask.deadline)}."
@@ -274,7 +357,7 @@ def told(ask: Ask, *, now: int) -> str:
         case "redeemed":
             return f"{ask.closed_by} used this approval {after}; it was good for once."
         case "lapsed":
-            return f"{ask.settled_by} approved this {when} and it held for {held}."
+            return f"{ask.settled_by} approved this {when} and it held for {span(ask.valid_for)}."
         case "taken_back":
             return f"{ask.closed_by} took the approval back {after}."
-    return f"{ask.settled_by} {ask.state} this {when}{where}."
+    return f"{ask.settled_by} {ask.state} this {when}{surface(ask.via)}."

@@ -12,9 +12,10 @@ from .entry import Logged
 from .errors import Refused
 from .moments import DAY, MINUTE, age, iso
 from .text import one_line
+from .via import surface
 
 DEADLINE = (5 * MINUTE, 30 * DAY)  # bounds of an item's deadline, from now
-DEADLINE_DEFAULT = DAY
+DEADLINE_USUAL = DAY
 REASON_SHOWN = 200  # characters of a reason in a refusal
 
 STEPS = {  # the only place where an item's state may change
@@ -191,12 +192,9 @@ def told(item: Item, *, now: int, ended: Logged | None = None) -> str:
                 return f"{passed}; {item.sender} requeued it as {item.requeued_as} {after}."
             return f"{passed}; {item.sender} put it away {after}." if item.closed else f"{passed}."
     client = ended.entry.client if ended and ended.entry else ""
-    place = _WHERE.get(item.via) or (f" via {client}" if client else "")
+    place = surface(item.via) or (f" via {client}" if client else "")
     reason = f": {one_line(ended.summary, REASON_SHOWN)}" if ended and item.state == "declined" else ""
     return f"{item.settled_by} {item.state} {item.id} {when}{place}{reason}."
-
-
-_WHERE = {"console": " in the console", "telegram": " on Telegram"}
 
 
 def standing(item: Item, mark: Mark | None, now: int, *, me: str = "", ended: Logged | None = None) -> dict[str, Any]:

@@ -1,36 +1,103 @@
 """Entries in a list: short enough that a list of them is cheap to read; `view {what: <id>}` has each in full."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from .entry import Logged
 from .tokens import tokens_upper
 
 WIDTH = 200  # characters of a summary
+LEAN_WIDTH = 120  # of one that has no room for more
 PAYLOAD = 300  # characters of a payload as JSON; a longer one is named by its length
 BUDGET = 1200  # tokens of a list
+POINTED = 800  # of them, for the entries that the thing points at
 LEFT_OUT = ("ts", "client")  # said by `at` and `byline` already
+LEAN = ("id", "at", "kind", "by", "where", "summary")
+
+Line = dict[str, Any]
 
 
-def listed(entries: Sequence[Logged], *, budget: int = BUDGET) -> list[dict[str, Any]]:
-    """The newest entries that fit `budget` tokens, oldest first."""
-    lines: list[dict[str, Any]] = []
+class Listed(NamedTuple):
+    """Lines, oldest first, and how many entries were left out."""
+
+    lines: list[Line]
+    left_out: int
+
+
+def listed(entries: Sequence[Logged], *, pointed: Iterable[str] = (), budget: int = BUDGET) -> Listed:
+    """The newest entries that fit `budget` tokens. Those with an id in `pointed` are there in any case."""
+    weighty = set(pointed)
+    lines = _pointed([e for e in entries if e.id in weighty])
+    budget -= sum(map(_price, lines.values()))
     for entry in reversed(entries):
-        line = _line(entry)
-        budget -= tokens_upper(json.dumps(line, ensure_ascii=False, separators=(",", ":"))) + 1
+        if entry.id in lines:
+            continue
+        line = _cut(entry)
+        budget -= _price(line)
         if budget < 0:
             break
+        lines[entry.id] = line
+    shown = [lines[e.id] for e in entries if e.id in lines]
+    return Listed(shown, len(entries) - len(shown))
+
+
+def forward(
+    entries: Sequence[Logged], *, pointed: Sequence[Logged] = (), budget: int = BUDGET
+) -> tuple[list[Line], int]:
+    """The oldest of `entries` that fit, at least one, and how many those are; then `pointed`, where not among them.
+
+    What is read onwards from a cursor ends with this: the next call begins after the last of the oldest.
+    """
+    weighty = _pointed(pointed)
+    budget -= sum(map(_price, weighty.values()))
+    lines: list[Line] = []
+    for entry in entries:
+        line = weighty.get(entry.id) or _cut(entry)
+        budget -= 0 if entry.id in weighty else _price(line)
+        if budget < 0:
+            if not lines:
+                lines.append(_lean(entry))
+            break
         lines.append(line)
-    return lines[::-1]
+    there = {line["id"] for line in lines}
+    return lines + [line for id, line in weighty.items() if id not in there], len(lines)
 
 
-def _line(entry: Logged) -> dict[str, Any]:
-    shown = {k: v for k, v in entry.shown().items() if k not in LEFT_OUT}
-    over = len(shown["summary"]) - WIDTH
-    if over > 0:
-        shown["summary"] = f"{shown['summary'][:WIDTH]}… (+{over} characters)"
+def _pointed(entries: Sequence[Logged]) -> dict[str, Line]:
+    """Lines of the entries that weigh most, each as whole as its share allows."""
+    return {e.id: _widest(e, budget=POINTED // len(entries)) for e in entries}
+
+
+def _widest(entry: Logged, *, budget: int) -> Line:
+    forms: tuple[Callable[[Logged], Line], ...] = (_whole, _cut)
+    return next((line for line in (form(entry) for form in forms) if _price(line) <= budget), _lean(entry))
+
+
+def _price(line: Line) -> int:
+    return tokens_upper(json.dumps(line, ensure_ascii=False, separators=(",", ":"))) + 1
+
+
+def _whole(entry: Logged) -> Line:
+    return {k: v for k, v in entry.shown().items() if k not in LEFT_OUT}
+
+
+def _cut(entry: Logged) -> Line:
+    shown = _whole(entry)
+    shown["summary"] = _short(shown["summary"], WIDTH)
+    if "why" in shown:
+        shown["why"] = _short(shown["why"], WIDTH)
     if "payload" in shown and (size := len(json.dumps(shown["payload"], ensure_ascii=False))) > PAYLOAD:
         shown["payload_characters"] = size
         del shown["payload"]
     return shown
+
+
+def _lean(entry: Logged) -> Line:
+    shown = {k: v for k, v in entry.shown().items() if k in LEAN}
+    return {**shown, "summary": _short(shown["summary"], LEAN_WIDTH)}
+
+
+def _short(text: str, width: int) -> str:
+    over = len(text) - width
+    return f"{text[:width]}… (+{over} characters)" if over > 0 else text

@@ -9,7 +9,7 @@ from typing import NoReturn
 from .errors import Refused
 from .text import quoted
 
-__all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "WEEK", "age", "duration", "iso", "moment", "span"]
+__all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "WEEK", "age", "duration", "iso", "moment", "span", "until"]
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
@@ -91,6 +91,17 @@ def moment(
     if (low is not None and at < low) or (high is not None and at > high):
         _refuse_moment(text, name=name, why="is outside its bounds", now=now, low=low, high=high)
     return at
+
+
+def until(text: object, *, now: int, bounds: tuple[int, int], usual: int, name: str) -> int:
+    """Ms since 1970 at which something ends: as said, by a time or a duration, or after the `usual` length for ''.
+
+    `bounds` are the shortest and the longest it may last from `now`, in ms. Refuses invalid_argument.
+    """
+    if text == "":
+        return now + usual
+    shortest, longest = bounds
+    return moment(text, now=now, low=now + shortest, high=now + longest, name=name)
 
 
 def iso(ms: int) -> str:

@@ -99,12 +99,13 @@ def slug(role: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", role.lower()).strip("-")
 
 
-def check_revision(now: Now | None, seen: int) -> None:
+def check_revision(now: Now | None, seen: int, *, who: str) -> None:
     """Refuse a write that saw an older Now. Refuses stale."""
     current = now.revision if now else 0
     if seen != current:
         raise Refused(
             "stale",
-            f"Now is at revision {current}, you saw {seen}. Nothing was written. Look again: logmem_view {{what}}",
+            f"Now is at revision {current}, you saw {seen}. Nothing was written. "
+            f'Look again: logmem_view {{what: "{who}"}}',
             revision=current,
         )

@@ -13,12 +13,13 @@ and the bound itself against random text of many kinds.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from . import words
 
-__all__ = ["tokens_upper"]
+__all__ = ["Chunk", "chunk", "joined", "tokens_upper"]
 
 #: Letters, each with those that it makes no token with, when they follow it in one piece.
 APART = (
@@ -88,7 +89,8 @@ _PIECES = re.compile(
     r"|(?P<foreign>[^\x00-\x7f]+)"
     r"|(?P<controls>[\x00-\x1f\x7f]+)"
 )
-_PLAIN = re.compile(r"[ -~\t]?")
+_SIGNS = "".join(chr(c) for c in range(0x21, 0x7F) if not chr(c).isalnum())
+_PLAIN = frozenset(("", "\t", *map(chr, range(0x20, 0x7F))))
 _CASES = re.compile(r" ?(?:[A-Z]*[a-z]+|[A-Z]+)")
 
 # As many spaces, and any number below, are one token.
@@ -104,7 +106,10 @@ def tokens_upper(text: str) -> int:
         piece = match[0]
         kind = match.lastgroup
         if kind == "word":
-            total += _word(piece, text, at=match.start())
+            start, end = match.span()
+            beside = text[start - 1 : start] + text[end : end + 1]
+            plain = len(piece) <= _REMEMBERED and beside.isascii() and beside[:1] != "'"
+            total += _plain_word(piece) if plain else _word(piece, text, at=start)
         elif kind == "signs":
             total += _run(piece, text, at=match.start())
         elif kind == "digits":
@@ -118,6 +123,61 @@ def tokens_upper(text: str) -> int:
         else:
             total += len(piece)
     return total
+
+
+class Chunk(NamedTuple):
+    """A part of a longer text, priced on its own: the punctuation at its ends belongs to what it is joined to.
+
+    `cost` is that of what lies between, `first` and `last` are its outermost characters, '' where nothing does.
+    """
+
+    lead: str
+    first: str
+    cost: int
+    last: str
+    trail: str
+
+
+def chunk(text: str) -> Chunk:
+    """The text as a part for `joined`. It may not begin with an apostrophe or a blank, or end with a blank."""
+    begun = text.lstrip(_SIGNS)
+    if not begun:
+        return Chunk(text, "", 0, "", "")
+    lead = text[: len(text) - len(begun)]
+    ended = text.rstrip(_SIGNS)
+    trail = text[len(ended) :]
+    if trail and ended[-1] == " ":  # a blank belongs to the punctuation after it
+        ended, trail = ended[:-1], f" {trail}"
+    ends = _run(lead, text, at=0) if lead else 0
+    ends += _run(trail, text, at=len(ended)) if trail else 0
+    return Chunk(lead, begun[0], tokens_upper(text) - ends, text[len(ended) - 1], trail)
+
+
+def joined(chunks: Iterable[Chunk]) -> int:
+    """`tokens_upper` of the texts side by side, where there is punctuation between any two that are not only that."""
+    total, run, before = 0, "", ""
+    for lead, first, cost, last, trail in chunks:
+        run += lead
+        if first:
+            total += cost + (_between(before, run, first) if run else 0)
+            run, before = trail, last
+    return total + (_between(before, run, "") if run else 0)
+
+
+def _between(before: str, run: str, after: str) -> int:
+    """The price of punctuation between two characters, '' for none."""
+    return _short_between(before, run, after) if len(run) <= _REMEMBERED else _at_most(run)
+
+
+@lru_cache(maxsize=4096)
+def _short_between(before: str, run: str, after: str) -> int:
+    return _run(run, f"{before}{run}{after}", at=len(before))
+
+
+@lru_cache(maxsize=8192)
+def _plain_word(piece: str) -> int:
+    """The price of a word that has nothing but ASCII beside it."""
+    return _word(piece, piece, at=0)
 
 
 def _word(piece: str, text: str, *, at: int) -> int:
@@ -168,7 +228,7 @@ def _run(piece: str, text: str, *, at: int) -> int:
         return _at_most(piece)
     end = at + len(piece)
     # Beside these it is a piece of its own; other punctuation, controls, and line ends after it would belong to it.
-    alone = _PLAIN.fullmatch(text[at - 1 : at]) and _PLAIN.fullmatch(text[end : end + 1])
+    alone = text[at - 1 : at] in _PLAIN and text[end : end + 1] in _PLAIN
     return _runs()[piece] if alone and piece in _runs() else _signs(piece)
 
 

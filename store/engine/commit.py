@@ -90,12 +90,21 @@ def spell(
     for entry, line in zip(commit.entries, lines, strict=True):
         places = [slot(keys.place(p)) for p in entry.places]
         entries += [line.leaf, line.salt, line.text, len(places), *places]
-    event = " ".join(put.doc.ref for put in commit.puts) or ("-" if commit.entries else "")
-    argv: list[Argument] = [commit.not_after, action.request, action.result, action.life, FEED_LENGTH, event]
+    argv: list[Argument] = [commit.not_after, action.request, action.result, action.life, FEED_LENGTH, _event(commit)]
     argv += [len(expect), *(x for e in expect for x in e), len(writes)]
     for write in writes:
         argv += [len(write), *write]
     return slot.keys, [*argv, len(lines), *entries]
+
+
+def _event(commit: Commit) -> str:
+    """What the feed says of a commit: the refs of its documents (`-` for none), then each place of its entries.
+
+    One a line, since the label of a trail may hold blanks. '' is no event.
+    """
+    refs = " ".join(put.doc.ref for put in commit.puts)
+    places = dict.fromkeys(place for entry in commit.entries for place in entry.places)
+    return "\n".join((refs or "-", *places)) if refs or places else ""
 
 
 class Committer:

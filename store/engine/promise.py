@@ -7,6 +7,7 @@ from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
 from .binary import numbers
+from .exchange import exchange
 from .problem import StoreProblem
 
 OLDEST = (7, 0)  # as Redis counts; Valkey reports the Redis version that it is compatible with
@@ -51,7 +52,7 @@ async def durability(clients: Mapping[str, Redis]) -> Promise:
     except ResponseError:  # hosted servers often forbid CONFIG; INFO has the rest
         config = {}
     for other in others:
-        await other.execute_command("PING")  # whether it comes in at all
+        await exchange(other, [("PING",)])  # whether it comes in at all
     return promise(info, config, users={wanted: _user(client) for wanted, client in clients.items()})
 
 

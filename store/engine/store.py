@@ -16,7 +16,6 @@ from .keys import Keys
 from .promise import Promise, durability
 from .reads import Command, Read, Seen
 
-
 WRITER, READER = "lm-api", "lm-read"
 
 

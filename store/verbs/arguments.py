@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import SkipJsonSchema
 
+from ..domain.bounds import check_values
 from ..domain.entry import ABSENT
 from ..domain.errors import Refused
 from ..domain.strict import check
@@ -43,6 +44,13 @@ class Also:
     """Another name for an argument, accepted and listed nowhere: `item: Annotated[str, Also("trail")]`."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A form of its own: an argument that takes a thing as it is, so that only `beside` may be said with it."""
+
+    beside: tuple[str, ...] = ()
 
 
 def title(row: Row) -> str:
@@ -101,7 +109,30 @@ def parse(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
         checked = model(row).model_validate(dict(given))
     except ValidationError as wrong:
         raise _invalid(row, wrong) from None
-    return {name: value for name, value in checked if name in given}
+    said = {name: value for name, value in checked if name in given}
+    for name, value in said.items():
+        if isinstance(value, list) and known[name].annotation != Any:  # a payload is no list of values
+            check_values(name, len(value))
+    _check_forms(row, said)
+    return said
+
+
+def _check_forms(row: Row, said: Mapping[str, Any]) -> None:
+    """Refuse what would be ignored beside an argument that stands alone. Refuses invalid_argument."""
+    known = model(row).model_fields
+    # Models fill in what they leave out; for a payload even null is something.
+    full = [name for name, value in said.items() if known[name].default_factory or value not in ("", None, [])]
+    for form in full:
+        for alone in (mark for mark in known[form].metadata if isinstance(mark, Alone)):
+            rest = [name for name in full if name not in (form, "action_id", *alone.beside)]
+            if rest:
+                may = f"only {' and '.join(alone.beside)}" if alone.beside else "nothing else"
+                raise Refused(
+                    "invalid_argument",
+                    f"{title(row)}: {form} takes a thing as it is; {may} may stand beside it, and here is "
+                    f"{', '.join(rest)}. Nothing was written.",
+                    argument=rest[0],
+                )
 
 
 def _renamed(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:

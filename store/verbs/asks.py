@@ -1,24 +1,24 @@
 """The human gate from the agent's side: ask, redeem."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from ..domain import ask as rules
 from ..domain.ask import Ask
 from ..domain.commit import Commit, Quote, put
 from ..domain.entry import ABSENT, Entry, Logged, check_summary
 from ..domain.errors import Refused
-from ..domain.ids import new_trail, principal, shape
-from ..domain.moments import duration, iso
+from ..domain.ids import Shape, known, new_trail, parse_place
+from ..domain.moments import iso
 from ..domain.person import Member
-from ..domain.text import quoted
-from ..engine.reads import Doc, Range
-from .approvers import audience
-from .arguments import Length, Names, Payload
+from ..engine.reads import Doc, Range, Read
+from .approvers import ROLES, Roles, audience
+from .arguments import Alone, Length, Names, Payload
 from .call import Call, Result
 from .canonical import canonical, check_payload, digest
-from .places import Place, resolve, unknown
+from .places import Place, at, missing, placed, unknown
 
 REASON_LIMIT = 1000
 
@@ -36,8 +36,8 @@ async def ask(
     quorum: int = 1,
     expires_in: Length = "",
     valid_for: Length = "",
-    again: str = "",
-    withdraw: str = "",
+    again: Annotated[str, Alone(("expires_in", "valid_for"))] = "",
+    withdraw: Annotated[str, Alone()] = "",
 ) -> Commit:
     """Stop and ask a person before anything that cannot be undone: money, publishing, deleting, deploys, mail.
 
@@ -47,141 +47,92 @@ async def ask(
     if withdraw:
         return await _withdraw(call, withdraw)
     if again:
-        draft = await _draft_again(call, again, expires_in=expires_in, valid_for=valid_for)
+        wish = await _earlier(call, again, expires_in=expires_in, valid_for=valid_for)
     else:
-        draft = await _draft(
-            call, where=where, summary=summary, payload=payload, risk=risk, options=tuple(options or ()),
+        wish = _Wish(
+            where=where, summary=summary, payload=payload, risk=risk, options=tuple(options or ()),
             allow=tuple(allow or ()), approvers=tuple(approvers or ()), quorum=quorum,
             expires_in=expires_in, valid_for=valid_for,
         )  # fmt: skip
-    content = digest(rules.same_content(rules.bound(draft.ask, draft.entry, space=call.caller.space)))[:32]
+        _check_said(wish)
+    return await _asked(call, wish)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wish:
+    """What is asked for, as it was said or as an earlier ask (`origin`) had it."""
+
+    where: str
+    summary: str
+    payload: Any
+    risk: str
+    options: Sequence[str]
+    allow: Sequence[str]
+    approvers: Sequence[str]
+    quorum: int
+    expires_in: Length
+    valid_for: Length
+    origin: str = ""
+
+
+def _check_said(wish: _Wish) -> None:
+    if not wish.where:
+        raise Refused(
+            "invalid_argument",
+            'logmem_ask needs "where" (channel:x or job:x) and "summary". Nothing was asked.',
+            argument="where",
+        )
+    check_summary(wish.summary)
+    if wish.payload is not ABSENT:
+        check_payload(wish.payload)
+
+
+async def _asked(call: Call, wish: _Wish) -> Commit:
+    """The commit that asks, or the pending ask of the same content."""
+    place, roles = await _looked(call, wish)
+    new = rules.new(
+        id=new_trail(secrets.token_bytes(16)), by=call.me, where=place.name,
+        responsible=call.grant.responsible if call.grant else "", risk=wish.risk, options=wish.options,
+        allow=wish.allow, approvers=wish.approvers, quorum=wish.quorum, expires_in=wish.expires_in,
+        valid_for=wish.valid_for, now=call.now,
+    )  # fmt: skip
+    entry = call.entry(
+        new.where, "asked", wish.summary, payload=wish.payload, options=tuple(wish.options), trail=new.id,
+        origin=wish.origin,
+    )  # fmt: skip
+    content = digest(rules.same_content(rules.bound(new, entry, space=call.caller.space)))[:32]
     same, pending = await call.read(
         Range("same", f"{call.me}:{content}", 1, low=call.now),
         Range("asked", call.me, rules.PENDING_LIMIT, low=call.now),
     )
     if same.members:
-        return await _rejoin(call, same.members[0][1])
+        return await _rejoin(call, same.members[0][1], roles=roles)
     if len(pending.members) >= rules.PENDING_LIMIT:
         raise Refused(
             "too_many_pending",
             f"{call.me} has {rules.PENDING_LIMIT} asks that wait for a decision. Nothing was asked. "
             f'Withdraw one: logmem_ask {{withdraw: "{pending.members[0][1]}"}}',
         )
-    new = replace(draft.ask, content=content)
-    new = replace(new, digest=digest(rules.bound(new, draft.entry, space=call.caller.space)))
-    asked = await audience(call, new)
+    new = replace(new, content=content, digest=digest(rules.bound(new, entry, space=call.caller.space)))
+    said = await audience(call, new, roles=roles)
     return Commit(
-        result={**_standing(new, call.now), **asked.said, **draft.place.said},
-        puts=(*draft.place.puts, put(new, asked=0)),
-        entries=(draft.entry,),
+        result={**_standing(new, call.now), **said, **place.said},
+        puts=(*place.puts, put(new, asked=0)),
+        entries=(entry,),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    ask: Ask
-    entry: Entry
-    place: Place
-
-
-async def _draft(
-    call: Call, *, where: str, summary: str, payload: Any, risk: str, options: tuple[str, ...], allow: tuple[str, ...],
-    approvers: tuple[str, ...], quorum: int, expires_in: Length, valid_for: Length,
-) -> _Draft:  # fmt: skip
-    if not where:
-        raise Refused(
-            "invalid_argument",
-            'logmem_ask needs "where" (channel:x or job:x) and "summary". Nothing was asked.',
-            argument="where",
-        )
-    check_summary(summary)
-    if payload is not ABSENT:
-        check_payload(payload)
-    if risk not in rules.RISKS:
-        raise Refused(
-            "invalid_argument",
-            f"risk is one of {', '.join(rules.RISKS)}. Nothing was asked.",
-            argument="risk",
-        )
-    if quorum != 1:
-        raise Refused("invalid_argument", "quorum can be 1 only in this version. Nothing was asked.", argument="quorum")
-    _check_options(options)
-    place = await resolve(call, where)
-    deadline = call.now + duration(
-        expires_in or rules.EXPIRES_DEFAULT // 1000,
-        low=rules.EXPIRES[0],
-        high=rules.EXPIRES[1],
-        name="expires_in",
-    )
-    lasts = rules.VALID_FOR[risk]
-    new = Ask(
-        id=new_trail(secrets.token_bytes(16)),
-        by=call.me,
-        where=place.name,
-        risk=risk,
-        allow=_allowed(allow, options),
-        approvers=await _named(call, approvers),
-        quorum=quorum,
-        digest="",
-        responsible=call.grant.responsible if call.grant else "",
-        made=call.now,
-        deadline=deadline,
-        valid_for=duration(valid_for or lasts // 1000, low=rules.VALID_MINIMUM, high=lasts, name="valid_for"),
-    )
-    return _Draft(new, _asked(call, new, summary=summary, payload=payload, options=options), place)
-
-
-def _asked(call: Call, new: Ask, *, summary: str, payload: Any, options: tuple[str, ...], origin: str = "") -> Entry:
-    return call.entry(new.where, "asked", summary, payload=payload, options=options, trail=new.id, origin=origin)
-
-
-def _check_options(options: tuple[str, ...]) -> None:
-    if len(options) > rules.OPTIONS_LIMIT or len(set(options)) < len(options):
-        raise Refused(
-            "invalid_argument",
-            f"options are up to {rules.OPTIONS_LIMIT} different answers. Nothing was asked.",
-            argument="options",
-        )
-    if any(not o.strip() or len(o) > rules.OPTION_LENGTH for o in options):
-        raise Refused(
-            "invalid_argument",
-            f"An option has 1 to {rules.OPTION_LENGTH} characters. Nothing was asked.",
-            argument="options",
-        )
-
-
-def _allowed(allow: tuple[str, ...], options: tuple[str, ...]) -> tuple[str, ...]:
-    """The verdicts that the ask allows, in the order of the table; rejecting is always one."""
-    if "edit" in allow:
-        raise Refused(
-            "invalid_argument",
-            "Editing is not there in this version; allow takes approve, reject, answer. Nothing was asked.",
-            argument="allow",
-        )
-    wrong = [a for a in allow if a not in rules.VERDICTS]
-    if wrong:
-        raise Refused(
-            "invalid_argument",
-            f"allow takes {', '.join(rules.VERDICTS)}. Nothing was asked.",
-            argument="allow",
-        )
-    chosen = {*(allow or (("answer",) if options else ("approve",))), "reject"}
-    return tuple(v for v in rules.VERDICTS if v in chosen)
-
-
-async def _named(call: Call, approvers: tuple[str, ...]) -> tuple[str, ...]:
-    """Approvers as declared: people and roles. Refuses unknown_recipient."""
-    named: list[str] = []
-    for name in approvers or ("role:approver",):
-        if name.removeprefix("role:") in ("approver", "owner"):
-            named.append(f"role:{name.removeprefix('role:')}")
-            continue
-        person = principal(name, kinds=("human",), default="human")
-        found = await call.look(Doc(Member, person))
-        if found is None or not found.role:
+async def _looked(call: Call, wish: _Wish) -> tuple[Place, Roles]:
+    """The place, and who approves here, in one round trip. Refuses malformed_id, not_found, unknown_recipient."""
+    name = parse_place(wish.where, default="channel")
+    named = [who for who in rules.declared(wish.approvers) if not who.startswith("role:")]
+    reads: list[Read[Any]] = [at(name), *ROLES, *(Doc(Member, person) for person in named)]
+    found, approver, owner, *members = await call.look_each(reads)
+    for person, member in zip(named, members, strict=True):
+        # Who was named in an earlier ask may have left since: then the result warns that nobody is eligible.
+        if not wish.origin and not (member and member.role):
             raise await unknown(call, person, "unknown_recipient")
-        named.append(person)
-    return tuple(dict.fromkeys(named))
+    return await placed(call, name, found), Roles.of(approver, owner)
 
 
 def _standing(ask: Ask, now: int) -> Result:
@@ -200,72 +151,52 @@ def _standing(ask: Ask, now: int) -> Result:
 
 async def found(call: Call, trail: str) -> Ask:
     """The ask with this trail, read for a decision. Refuses malformed_id, not_found."""
-    if shape(trail) != "ask":
-        raise Refused(
-            "malformed_id",
-            f"A trail of an ask looks like ask_…; this is {quoted(trail)}. Nothing changed.",
-            argument="trail",
-        )
+    known(trail, (Shape.ASK,), name="trail")
     ask = await call.read(Doc(Ask, trail))
     if ask is None:
-        raise Refused("not_found", f"There is no ask {quoted(trail)} in {call.caller.space}. Nothing changed.")
+        raise await missing(call, trail)
     return ask
 
 
-async def words(call: Call, ask: Ask) -> Logged:
-    """The `asked` entry of an ask, checked against its digest. Refuses digest_mismatch, not_found (redacted)."""
-    said = (await call.recall([ask.asked])).get(ask.asked)
+async def words(call: Call, ask: Ask) -> Entry:
+    """What was asked, checked. Refuses what `checked` does."""
+    return checked(ask, (await call.recall([ask.asked])).get(ask.asked), space=call.caller.space)
+
+
+def checked(ask: Ask, said: Logged | None, *, space: str) -> Entry:
+    """The `asked` entry of an ask, once it was compared with the digest: nothing else of an ask is shown or used.
+
+    Refuses digest_mismatch (the ledger or the ask was altered), not_found (redacted).
+    """
     if said is None or said.entry is None:
-        raise Refused("not_found", f"The text of {ask.id} was redacted or is missing. Nothing ran.")
-    if digest(rules.bound(ask, said.entry, space=call.caller.space)) != ask.digest:
+        raise Refused("not_found", f"The text of {ask.id} was redacted or is missing. Nothing ran, nothing changed.")
+    if digest(rules.bound(ask, said.entry, space=space)) != ask.digest:
         raise Refused(
             "digest_mismatch",
-            f"What stands in the store for {ask.id} is not what was asked. Nothing ran. Run: logmem verify",
+            f"What stands in the store for {ask.id} is not what was asked. Nothing ran, nothing changed. "
+            "Its operator should run: logmem verify",
+            digest=ask.digest,
         )
-    return said
+    return said.entry
 
 
-async def _rejoin(call: Call, trail: str) -> Commit:
+async def _rejoin(call: Call, trail: str, *, roles: Roles) -> Commit:
     """The pending ask that has the same content."""
     same = await found(call, trail)
-    asked = await audience(call, same)
-    return Commit(result={**_standing(same, call.now), **asked.said, "rejoined": True})
+    return Commit(result={**_standing(same, call.now), **await audience(call, same, roles=roles), "rejoined": True})
 
 
-async def _draft_again(call: Call, trail: str, *, expires_in: Length, valid_for: Length) -> _Draft:
-    """The content of an earlier ask of the caller's, under a new trail and new times."""
+async def _earlier(call: Call, trail: str, *, expires_in: Length, valid_for: Length) -> _Wish:
+    """The content of an earlier ask of the caller's. Refuses not_yours, and what `words` does."""
     old = await found(call, trail)
     if old.by != call.me:
         raise Refused("not_yours", f"{old.by} asked this, not {call.me}. Nothing was asked.", by=old.by)
-    said = (await words(call, old)).entry
-    assert said is not None  # noqa: S101 - `words` refuses a redacted one
-    lasts = rules.VALID_FOR[old.risk]
-    new = replace(
-        Ask(
-            id=new_trail(secrets.token_bytes(16)),
-            by=call.me,
-            where=old.where,
-            digest="",
-            made=call.now,
-            deadline=0,
-            valid_for=0,
-        ),
-        risk=old.risk,
-        allow=old.allow,
-        approvers=old.approvers,
-        quorum=old.quorum,
-        responsible=call.grant.responsible if call.grant else "",
-        deadline=call.now
-        + duration(
-            expires_in or rules.EXPIRES_DEFAULT // 1000,
-            low=rules.EXPIRES[0],
-            high=rules.EXPIRES[1],
-            name="expires_in",
-        ),
-        valid_for=duration(valid_for or lasts // 1000, low=rules.VALID_MINIMUM, high=lasts, name="valid_for"),
-    )
-    entry = _asked(call, new, summary=said.summary, payload=said.payload, options=said.options, origin=old.id)
-    return _Draft(new, entry, Place(old.where))
+    said = await words(call, old)
+    return _Wish(
+        where=old.where, summary=said.summary, payload=said.payload, risk=old.risk, options=said.options,
+        allow=old.allow, approvers=old.approvers, quorum=old.quorum, expires_in=expires_in, valid_for=valid_for,
+        origin=old.id,
+    )  # fmt: skip
 
 
 async def _withdraw(call: Call, trail: str) -> Commit:
@@ -283,15 +214,7 @@ async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit
     if payload is not ABSENT:
         check_payload(payload)
     ask = await found(call, trail)
-    said = await words(call, ask)
-    approved = said.entry.payload if said.entry else ABSENT
-    if payload is not ABSENT and (approved is ABSENT or canonical(payload) != canonical(approved)):
-        raise Refused(
-            "digest_mismatch",
-            f"This payload is not the one that {ask.id} asked about. Nothing ran.",
-            digest=ask.digest,
-        )
-    new = rules.redeem(ask, by=call.me, now=call.now)
+    new = rules.redeem(ask, by=call.me, now=call.now, fault=await _fault(call, ask, payload))
     decision = {
         "verdict": "approve",
         "by": ask.settled_by,
@@ -315,4 +238,19 @@ async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit
             call.entry(ask.where, "redeemed", "the approval was used", trail=trail, payload={"digest": ask.digest}),
         ),
         not_after=ask.lapses,
+    )
+
+
+async def _fault(call: Call, ask: Ask, payload: Any) -> Refused | None:
+    """What is wrong with the text that was approved, or with the payload that is to run."""
+    try:
+        approved = (await words(call, ask)).payload
+    except Refused as fault:
+        return fault
+    if payload is ABSENT or (approved is not ABSENT and canonical(payload) == canonical(approved)):
+        return None
+    return Refused(
+        "digest_mismatch",
+        f"This payload is not the one that {ask.id} asked about. Nothing ran.",
+        digest=ask.digest,
     )

@@ -28,11 +28,17 @@ EPOCH_FROM = 10**11  # a number from here on is a time in ms; a duration in seco
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The view that a Brief is made from; the marks of its items by id; the principal's shift."""
+    """The view that a Brief is made from; marks of its items by id; the principal's shift; what was read for it."""
 
     view: View
     marks: dict[str, Mark | None]
     shift: Shift | None
+    read: tuple[tuple[type[Document], str], ...]
+
+    def stand_on(self, call: Call, written: Iterable[Document]) -> None:
+        """Expect only what is written to be as it was seen; all else was shown, and others may change it meanwhile."""
+        stays = {(type(doc), doc.id) for doc in written}
+        call.release(doc for doc in self.read if doc not in stays)
 
 
 async def brief(call: Call, *, agent: str = "", budget: int = BUDGET_DEFAULT, since: Length = "") -> Result:
@@ -65,7 +71,7 @@ def head(call: Call, me: str) -> Result:
 async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str] = ()) -> Gathered:
     """All that the Brief of `me` is made from. Refuses not_found.
 
-    `keep`: a decision stands on the documents, and the marks are read. `told`: refs to read besides.
+    `keep`: marks are read too, and a decision stands on it all until `stand_on`. `told`: refs to read besides.
     """
     who, slot, shift, member = await call.look(Doc(Who, me), Doc(Now, me), Doc(Shift, me), Doc(Member, me))
     if who is None:
@@ -75,8 +81,9 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
     told = frozenset(told)
     refs |= {(kind, id): None for kind, _, id in (ref.partition(":") for ref in told)}
     items = [id for kind, id in refs if kind == Item.kind] if keep else []
-    reads: list[Read[Any]] = [Doc(KINDS[kind], id) for kind, id in refs]
-    reads += [Doc(Mark, id) for id in items]
+    read: list[tuple[type[Document], str]] = [(KINDS[kind], id) for kind, id in refs]
+    read += [(Mark, id) for id in items]
+    reads: list[Read[Any]] = [Doc(kind, id) for kind, id in read]
     found = await (call.read_each if keep else call.look_each)(reads) if reads else []
     documents: list[Document] = [d for d in found[: len(refs)] if d]
     wanted = [id for d in documents for id in _quoted(d)]
@@ -92,7 +99,7 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
         told=told,
         unread=unread,
     )
-    return Gathered(view, dict(zip(items, found[len(refs) :], strict=True)), shift)
+    return Gathered(view, dict(zip(items, found[len(refs) :], strict=True)), shift, tuple(read))
 
 
 async def _indexed(call: Call, me: str, *, owners: tuple[str, ...]) -> tuple[dict[tuple[str, str], None], int]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, overload
 
 from ..domain.commit import Commit
+from ..domain.document import Document
 from ..domain.entry import KINDS, Entry, Logged
 from ..domain.grant import Grant
 from ..domain.person import Member
@@ -162,6 +163,11 @@ class Call:
     async def look_each(self, reads: Iterable[Read[A]]) -> list[A]:
         """`look` for many of one kind, in one round trip."""
         return await self._fetch(list(reads), keep=False)
+
+    def release(self, documents: Iterable[tuple[type[Document], str]]) -> None:
+        """Stand no longer on these documents, by kind and id: they were read, and turn out to be only shown."""
+        for kind, id in documents:
+            self.seen.pop(self.keys.doc(kind.kind, id), None)
 
     async def recall(self, ids: Iterable[str]) -> dict[int | str, Logged]:
         """The entries with these ids (unknown ones left out), in one round trip; known ones are not read twice."""

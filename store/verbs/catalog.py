@@ -2,9 +2,8 @@
 
 from types import MappingProxyType
 
-from . import asks, brief, credentials, decisions, handoffs, inbox, notes, people, reads, shifts
+from . import asks, brief, credentials, decisions, follow, handoffs, inbox, notes, people, reads, shifts
 from .call import Row
-from .follow import until_changed
 
 FLEET, CORE = "fleet", "core"
 
@@ -20,19 +19,19 @@ _ROWS = (
     Row("accept", "write", handoffs.accept, (FLEET, CORE)),
     Row("brief", "read", brief.brief, (FLEET,)),
     Row("view", "read", reads.view, (FLEET,)),
-    Row("follow", "read", reads.follow, (FLEET, CORE), around=until_changed),
+    Row("follow", "read", follow.follow, (FLEET, CORE), around=follow.until_changed),
     Row("connection", "read", reads.connection, (FLEET,)),
     Row("decide", "decide", decisions.decide),
     Row("ask_back", "decide", decisions.ask_back),
     Row("take_back", "decide", decisions.take_back),
     Row("inbox", "read", inbox.inbox),
-    Row("mint", "manage", credentials.mint),
+    Row("mint", "manage", credentials.mint, again=credentials.shown_once),
     Row("keys", "read", credentials.keys),
     Row("renew", "manage", credentials.renew),
     Row("revoke", "manage", credentials.revoke),
     Row("people", "read", people.people),
     Row("human", "manage", people.human),
-    Row("link", "manage", people.link),
+    Row("link", "manage", people.link, again=credentials.shown_once),
     Row("space", "manage", people.space, founds=True),
     Row("four_eyes", "manage", people.four_eyes),
     Row("spaces", "read", people.spaces),

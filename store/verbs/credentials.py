@@ -7,9 +7,9 @@ from typing import Any
 
 from ..domain.commit import Commit, put
 from ..domain.errors import Refused
-from ..domain.grant import AGENT_MAY, DAY, LEASE_LIMIT, Grant, check_live, renewed
+from ..domain.grant import AGENT_MAY, Grant, check_live, lease, renewed
 from ..domain.ids import bare, near, principal
-from ..domain.moments import iso
+from ..domain.moments import age, iso
 from ..domain.person import Member
 from ..domain.slot import Who
 from ..engine.globals import Identity
@@ -19,7 +19,8 @@ from .call import Call, Result
 from .people import claimed
 
 PROFILES = ("fleet", "core")
-PAGE = 100
+PAGE = 100  # of a listing; nothing that ends a key is bounded by it
+ALL = -1
 
 
 def drawn() -> tuple[str, str, str]:
@@ -46,26 +47,21 @@ async def mint(
             f"A key may {', '.join(AGENT_MAY)}; {wrong[0][:40]!r} is not for agents. Nothing was minted.",
             argument="may",
         )
-    if not 1 <= days <= LEASE_LIMIT // DAY:
-        raise Refused(
-            "invalid_argument",
-            f"A key is a lease of 1 to {LEASE_LIMIT // DAY} days. Nothing was minted.",
-            argument="days",
-        )
+    life = lease(days)
     if profile not in PROFILES:
         raise Refused(
             "invalid_argument", f"profile is one of {', '.join(PROFILES)}. Nothing was minted.", argument="profile"
         )
     who = await claimed(call, agent)
     person = await _responsible(call, responsible)
-    id, secret, proof = drawn()
+    id, secret, proof = call.draw("key", drawn)
     grant = Grant(
         id=id,
         principal=agent,
         via="token",
         may=("read", *(r for r in rights if r != "read")),
         created=call.now,
-        expires=call.now + days * DAY,
+        expires=call.now + life,
         responsible=person,
         minted_by=call.me,
         profile=profile,
@@ -103,6 +99,11 @@ async def _responsible(call: Call, name: str) -> str:
     return owners[0] if owners else ""
 
 
+async def shown_once(call: Call, result: Result, **_: Any) -> Result:
+    """What a replay says in place of the secret."""
+    return {**result, "says": "The secret was shown with the first answer, once. If nobody has it, make another."}
+
+
 async def keys(call: Call, *, cursor: str = "") -> Result:
     """The keys of the space: whose, rights, until when, last write. Never the secret."""
     if not (cursor == "" or (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10)):
@@ -119,12 +120,7 @@ async def keys(call: Call, *, cursor: str = "") -> Result:
 
 async def renew(call: Call, *, name: str, days: int = 90) -> Commit:
     """Extend a key's lease: name is its id, or its agent where that has one key."""
-    if not 1 <= days <= LEASE_LIMIT // DAY:
-        raise Refused(
-            "invalid_argument",
-            f"A key is a lease of 1 to {LEASE_LIMIT // DAY} days. Nothing was written.",
-            argument="days",
-        )
+    life = lease(days)
     grants = await _named(call, name)
     if len(grants) > 1:
         ids = ", ".join(g.id for g in grants)
@@ -133,7 +129,7 @@ async def renew(call: Call, *, name: str, days: int = 90) -> Commit:
             f"{name} has several keys: {ids}. Nothing was written. Name one by its id.",
             argument="name",
         )
-    new = renewed(grants[0], life=days * DAY, now=call.now)
+    new = renewed(grants[0], life=life, now=call.now)
     entry = call.entry(
         new.principal, "renewed", f"A key of {new.principal}, until {iso(new.expires)}", payload={"key": new.id}
     )
@@ -143,8 +139,6 @@ async def renew(call: Call, *, name: str, days: int = 90) -> Commit:
 async def revoke(call: Call, *, name: str) -> Commit:
     """End a key at once: name is its id, or its agent (then all its keys). What it wrote stays."""
     grants = await _named(call, name)
-    for grant in grants:
-        await call.store.shared.mark("key", grant.id, revoked=call.now)
     puts = tuple(put(replace(g, revoked=call.now)) for g in grants)
     ids = [g.id for g in grants]
     entry = call.entry(
@@ -154,20 +148,32 @@ async def revoke(call: Call, *, name: str) -> Commit:
 
 
 async def _named(call: Call, name: str) -> list[Grant]:
-    """The keys that were not revoked, of this id or agent. Refuses not_found."""
-    one = await call.read(Doc(Grant, bare(name.removeprefix("agent:"), "key", name="name")))
+    """The keys that were not revoked, all of them, of this id or agent. Refuses not_found."""
+    agent = principal(name, kinds=("agent",), default="agent", name="name")
+    one = await call.read(Doc(Grant, bare(name, "key", name="name"))) if ":" not in name else None
     if one and one.via == "token" and not one.revoked:
         return [one]
-    agent = principal(name, kinds=("agent",), default="agent", name="name")
-    page = await call.read(Range("keys", agent, PAGE))
-    found = [g for g in await call.read_each(Doc(Grant, id) for id in page.ids(Grant)) if g and not g.revoked]
+    page = await call.read(Range("unrevoked", agent, ALL))
+    found = [g for g in await call.read_each(Doc(Grant, id) for id in page.ids(Grant)) if g]
     if found:
         return found
-    every = await call.look(Range("keys", "", PAGE))
-    known = {g.principal for g in await call.look_each(Doc(Grant, id) for id in every.ids(Grant)) if g}
-    close = near(agent, known)
+    if one and one.via == "token":
+        raise Refused(
+            "not_found",
+            f"The key {one.id} of {one.principal} was revoked {age(call.now - one.revoked)} and stays so. "
+            f"Nothing was written.",
+            state="revoked",
+        )
+    raise await _no_key(call, agent)
+
+
+async def _no_key(call: Call, agent: str) -> Refused:
+    latest = await call.look(Range("keys", "", PAGE, latest=True))
+    known = {g.principal for g in await call.look_each(Doc(Grant, id) for id in latest.ids(Grant)) if g}
+    live = await call.look_each(Range("unrevoked", other, 1) for other in known)
+    close = near(agent, [other for other, page in zip(known, live, strict=True) if page.members])
     hint = f" Did you mean {', '.join(close)}?" if close else ""
-    raise Refused(
+    return Refused(
         "not_found", f"{agent} has no live key in {call.caller.space}. Nothing was written.{hint}", near=close
     )
 

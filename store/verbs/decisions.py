@@ -1,11 +1,10 @@
 """What people do with an ask: decide it, ask back, take an approval back."""
 
 from ..domain import ask as rules
-from ..domain.ask import Ask
 from ..domain.commit import Commit, Quote, put
 from ..domain.entry import check_summary
 from ..domain.errors import Refused
-from .approvers import four_eyes
+from .approvers import check_decider, standing
 from .asks import REASON_LIMIT, found, words
 from .call import Call
 
@@ -15,19 +14,21 @@ async def decide(
 ) -> Commit:
     """Decide an ask: approve, reject or answer it. digest is the one that was shown with it."""
     ask = await found(call, trail)
-    await _check_eligible(call, ask)
+    await check_decider(call, ask)
     new = rules.decide(ask, verdict, by=call.me, via=call.caller.via, assurance="session", shown=digest, now=call.now)
     if len(reason) > REASON_LIMIT or len(answer) > REASON_LIMIT:
         raise Refused("too_long", f"reason and answer may have {REASON_LIMIT} characters. Nothing changed.")
-    if verdict == "answer":
-        await _check_answer(call, ask, answer)
+    # What nobody can read any more, or what was altered, can only be rejected.
+    said = await words(call, ask) if verdict != "reject" else None
+    if said and verdict == "answer":
+        _check_answer(said.options, answer)
     payload = {"digest": ask.digest, "verdict": verdict, "assurance": new.assurance}
     payload |= {k: v for k, v in (("answer", answer), ("reason", reason)) if v}
-    said = {"approved": "approved", "rejected": "rejected", "answered": f'answered "{answer}"'}[new.state]
+    how = {"approved": "approved", "rejected": "rejected", "answered": f'answered "{answer}"'}[new.state]
     entry = call.entry(
         ask.where,
         "decided",
-        f"{said}{f': {reason}' if reason else ''}"[:REASON_LIMIT],
+        f"{how}{f': {reason}' if reason else ''}"[:REASON_LIMIT],
         trail=trail,
         payload=payload,
     )
@@ -39,16 +40,8 @@ async def decide(
     )
 
 
-async def _check_eligible(call: Call, ask: Ask) -> None:
-    roles = call.member.roles if call.member else ()
-    strict = ask.risk == "high" and await four_eyes(call)
-    rules.check_eligible(ask, by=call.me, roles=roles, four_eyes=strict)
-
-
-async def _check_answer(call: Call, ask: Ask, answer: str) -> None:
+def _check_answer(options: tuple[str, ...], answer: str) -> None:
     """An answer is one of the options, where there are any."""
-    said = (await words(call, ask)).entry
-    options = said.options if said else ()
     if not answer.strip():
         raise Refused("invalid_argument", "An answer needs its text in answer. Nothing changed.", argument="answer")
     if options and answer not in options:
@@ -61,10 +54,13 @@ async def _check_answer(call: Call, ask: Ask, answer: str) -> None:
 
 
 async def ask_back(call: Call, *, trail: str, text: str) -> Commit:
-    """Ask the requester something before deciding; the ask stays pending and its deadline stands."""
+    """Ask the requester something before deciding; the ask stays pending and its deadline stands.
+
+    For any approver, also one who may not decide this ask.
+    """
     check_summary(text, name="text")
     ask = await found(call, trail)
-    await _check_eligible(call, ask)
+    rules.check_approver(by=call.me, roles=standing(call)[0])
     new = rules.ask_back(ask, now=call.now)
     entry = call.entry(ask.where, "question", text, trail=trail)
     return Commit(
@@ -76,11 +72,11 @@ async def ask_back(call: Call, *, trail: str, text: str) -> Commit:
 
 
 async def take_back(call: Call, *, trail: str, reason: str = "") -> Commit:
-    """Take an approval back while it has not been used."""
+    """Take an approval back while it has not been used. For any approver, also one who may not decide this ask."""
     if len(reason) > REASON_LIMIT:
         raise Refused("too_long", f"reason may have {REASON_LIMIT} characters. Nothing changed.", argument="reason")
     ask = await found(call, trail)
-    await _check_eligible(call, ask)
+    rules.check_approver(by=call.me, roles=standing(call)[0])
     new = rules.take_back(ask, by=call.me, now=call.now)
     entry = call.entry(
         ask.where, "taken_back", f"taken back{f': {reason}' if reason else ''}"[:REASON_LIMIT], trail=trail

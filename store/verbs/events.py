@@ -4,11 +4,12 @@ import re
 from collections.abc import AsyncGenerator
 
 from ..domain.errors import Refused
-from ..engine.feed import FIRST
+from ..engine.feed import Since
 from ..engine.store import Store
 from .call import Call, Result, Row
+from .faults import told_plainly
 from .follow import RECHECK, rung
-from .identity import Badge
+from .identity import Badge, enter
 from .perform import perform
 
 BATCH = 100
@@ -20,15 +21,17 @@ async def events(store: Store, badge: Badge, *, after: str = "") -> AsyncGenerat
 
     An event: `id`, `refs` (`kind:id` of what changed), `entries` as readers see them. First comes `{"open": True}`,
     with the id to resume from before anything has happened; then `{"gone": True}` when some events after `after` are no
-    longer there: read anew. Raises the Refused that ends the caller's rights.
+    longer there: read anew. Ends when the process does; raises the Refused that ends the caller's rights.
     """
-    start = await perform(store, badge, _EVENTS, {"after": after})
+    with told_plainly():
+        caller = await enter(store, badge)
+    start = await perform(store, badge, _EVENTS, {"after": after}, caller=caller)
     after = after or start["cursor"]
     yield [{"id": after, "open": True}]
     async with store.feed.listen(start["space"]) as bell:
-        while True:
+        while not bell.over:
             ring = bell.next_ring()
-            found = await perform(store, badge, _EVENTS, {"after": after})
+            found = await perform(store, badge, _EVENTS, {"after": after}, caller=caller)
             after = found["cursor"]
             yield ([{"id": after, "gone": True}] if found["gone"] else []) + found["events"]
             if len(found["events"]) < BATCH:
@@ -38,16 +41,13 @@ async def events(store: Store, badge: Badge, *, after: str = "") -> AsyncGenerat
 async def _events(call: Call, *, after: str) -> Result:
     if after and not EVENT_ID.fullmatch(after):
         raise Refused("malformed_id", "Last-Event-ID is the id of an event that came before.", argument="after")
-    await call.admit()
-    feed, space = call.store.feed, call.caller.space
-    if not after:
-        return {"events": [], "gone": False, "cursor": await feed.last(space)}
-    found, gone = await feed.since(space, after, limit=BATCH)
-    logged = await call.recall(id for event in found for id in event.entries)
+    heard = await call.look(Since(after, BATCH))
+    logged = await call.recall(id for event in heard.events for id in event.entries)
     shown = [
-        {"id": e.id, "refs": e.refs, "entries": [logged[id].shown() for id in e.entries if id in logged]} for e in found
+        {"id": e.id, "refs": e.refs, "entries": [logged[id].shown() for id in e.entries if id in logged]}
+        for e in heard.events
     ]
-    return {"events": shown, "gone": gone, "cursor": found[-1].id if found else after or FIRST}
+    return {"events": shown, "gone": heard.gone, "cursor": heard.cursor}
 
 
 _EVENTS = Row("events", "read", _events, ("fleet", "core"))

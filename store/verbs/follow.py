@@ -1,19 +1,138 @@
-"""Waiting around a read row: read again at each commit of the space, and each second for what time brings."""
+"""Following: what changed since a cursor, and the loop that waits for it.
+
+A loop reads again when something was committed that touches what it waits for, and each second for what time brings.
+"""
 
 import asyncio
+import bisect
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from ..domain.ask import Ask
+from ..domain.entry import Logged, sequence
+from ..domain.errors import Refused
+from ..domain.ids import Shape, parse_place, shape
+from ..domain.item import Item, Mark, standing
+from ..domain.listing import forward
 from ..domain.moments import duration
+from ..domain.slot import Who
+from ..engine.reads import Doc, Lines, Log, Numbered
 from ..engine.store import Store
-from .call import Result
+from .call import Call, Result
+from .places import missing
+from .reads import KINDS, ask_standing, pointed_at
 
 Once = Callable[[Mapping[str, Any]], Awaitable[Result]]
 WAIT_LIMIT = 50_000  # ms
 WAIT_DEFAULT = 25  # seconds
 RECHECK = 1.0  # seconds: a revoked key, a passed deadline
+PAGE = 50  # entries read at once
+PROBES = 31  # places in a Log that are looked at in one round trip: a million entries take four
+
+
+async def follow(call: Call, *, what: str, since: str = "", wait: str | int = WAIT_DEFAULT) -> Result:
+    """Wait until an ask is decided, an item settled, or something is written to a place; at most `wait` seconds (50).
+
+    On pending call it again with since = cursor. A time-out changes nothing.
+    """
+    if since and shape(since) is not Shape.ENTRY:
+        raise Refused("malformed_id", "since is the cursor that the call before gave.", argument="since")
+    kind = shape(what)
+    if kind is Shape.ASK:
+        return await _ask(call, what, since)
+    if kind is Shape.ITEM:
+        return await _item(call, what, since)
+    return await _place(call, parse_place(what, name="what"), since)
+
+
+# The Log is read before the document: what comes between the two is then in the state, and in the next changes.
+
+
+async def _ask(call: Call, trail: str, since: str) -> Result:
+    lines, ask = await call.look(Log(f"trail:{trail}", PAGE), Doc(Ask, trail))
+    if ask is None:
+        raise await missing(call, trail)
+    live = ask.as_of(call.now)
+    news = await _since(call, f"trail:{trail}", lines, since, ids=pointed_at(ask))
+    settled = live.state != "pending" or live.questioned
+    return _followed(trail, ask_standing(live, call.now), news, since=since, changed=settled)
+
+
+async def _item(call: Call, id: str, since: str) -> Result:
+    lines, item, mark = await call.look(Log(f"trail:{id}", PAGE), Doc(Item, id), Doc(Mark, id))
+    if item is None:
+        raise await missing(call, id)
+    news = await _since(call, f"trail:{id}", lines, since, ids=pointed_at(item))
+    state = standing(item, mark, call.now, me=call.me, ended=next(iter(news.pointed), None))
+    return _followed(id, state, news, since=since, changed=state["status"] != "open")
+
+
+async def _place(call: Call, name: str, since: str) -> Result:
+    kind, _, id = name.partition(":")
+    made = Doc(KINDS[kind], id) if kind in KINDS else Doc(Who, name)
+    lines, there = await call.look(Log(name, PAGE), made)
+    if not lines.size and there is None:
+        raise await missing(call, name)
+    return _followed(name, {}, await _since(call, name, lines, since), since=since, changed=False)
+
+
+class _News(NamedTuple):
+    """The first entries after a cursor, how many there are after it, those that the state points at; the new cursor."""
+
+    entries: list[Logged]
+    size: int
+    pointed: list[Logged]
+    cursor: str
+
+
+async def _since(call: Call, place: str, tail: Lines, since: str, *, ids: Sequence[str] = ()) -> _News:
+    """What came after `since` in the Log of a place; without it nothing, and the cursor is where the Log ends."""
+    first = await _position(call, place, tail, sequence(since)) if since else tail.size
+    seqs = tail.seqs[first - (tail.size - len(tail.seqs)) :]
+    if first < tail.size - len(tail.seqs):
+        seqs = (await call.look(Log(place, PAGE, first + PAGE))).seqs
+    last = tail.seqs[-1:] if not since else []
+    found = await _entries(call, [*seqs, *last], ids)
+    news = [found[n] for n in seqs if n in found]
+    # A Log that is empty yet is followed from before its first entry.
+    end = since or next((found[n].id for n in last if n in found), f"{call.now}-0")
+    return _News(news, tail.size - first, [found[sequence(i)] for i in ids if sequence(i) in found], end)
+
+
+async def _entries(call: Call, seqs: Sequence[int], ids: Sequence[str]) -> dict[int, Logged]:
+    """The entries with these numbers and ids, each once."""
+    wanted = dict.fromkeys((*seqs, *map(sequence, ids)))
+    found = await call.look_each(Numbered(n) for n in wanted) if wanted else []
+    return {e.seq: e for e in found if e}
+
+
+async def _position(call: Call, place: str, tail: Lines, seq: int) -> int:
+    """How many entries of a Log come before or at a number. In the tail of it, or found by probes."""
+    low, high = 0, tail.size - len(tail.seqs)
+    if not high or tail.seqs[0] <= seq:
+        return high + bisect.bisect_right(tail.seqs, seq)
+    while high - low > 0:
+        step = max(1, (high - low) // (PROBES + 1))
+        probes = list(range(low, high, step))
+        found = await call.look_each(Log(place, 1, n + 1) for n in probes)
+        passed = sum(lines.seqs[0] <= seq for lines in found)
+        high = probes[passed] if passed < len(probes) else high
+        low = probes[passed - 1] + 1 if passed else high
+    return low
+
+
+def _followed(what: str, state: Result, news: _News, *, since: str, changed: bool) -> Result:
+    """`more` counts what came after the cursor; reading on from there shows it."""
+    lines, shown = forward(news.entries, pointed=news.pointed)
+    cursor = news.entries[shown - 1].id if shown else news.cursor
+    more = news.size - shown
+    result = {"what": what, **state, "changes": lines, **({"more": more} if more else {}), "cursor": cursor}
+    again = {"tool": "logmem_follow", "args": {"what": what, "since": cursor}}
+    if not (changed or news.size):
+        return {**result, "pending": True, "next": again}
+    return result if "next" in state or not more else {**result, "next": again}
 
 
 async def until_changed(store: Store, given: Mapping[str, Any], once: Once) -> Result:
@@ -23,15 +142,21 @@ async def until_changed(store: Store, given: Mapping[str, Any], once: Once) -> R
     give_up = time.monotonic() + wait
     if not result.get("pending") or not wait:
         return result
-    async with store.feed.listen(result["space"]) as bell:
+    async with store.feed.listen(result["space"], _names(result["what"])) as bell:
         while result.get("pending"):
             ring = bell.next_ring()
-            result = await once({**given, **({"since": result["cursor"]} if "cursor" in result else {})})
+            result = await once({**given, "since": result["cursor"]})
             left = give_up - time.monotonic()
-            if left <= 0 or not result.get("pending"):
+            if left <= 0 or bell.over or not result.get("pending"):
                 break
             await rung(ring, min(left, RECHECK))
     return result
+
+
+def _names(what: str) -> tuple[str, ...]:
+    """What a commit touches that changes something for who follows this: a document, or the Log of a place."""
+    kind = {Shape.ASK: Ask.kind, Shape.ITEM: Item.kind}.get(shape(what) or Shape.PLACE)
+    return (f"{kind}:{what}", f"trail:{what}") if kind else (what,)
 
 
 async def rung(ring: asyncio.Event, timeout: float) -> bool:

@@ -12,17 +12,15 @@ from ..domain.errors import Refused
 from ..domain.ids import Shape, known, near, new_item, principal
 from ..domain.item import Item, standing
 from ..domain.job import Job, taken
-from ..domain.moments import iso, moment
+from ..domain.moments import iso, until
 from ..domain.person import Member
 from ..domain.slot import Who, slug
 from ..domain.text import quoted
 from ..engine.reads import Doc, Range
-from .arguments import Also, Length
+from .arguments import Alone, Also, Length
 from .call import Call
-from .mailbox import mail_list, mail_text, post
-from .places import NEAR_LIMIT, Place, resolve
-
-__all__ = ["accept", "handoff", "mail_list", "mail_text", "roles_of_caller", "standing"]
+from .mailbox import post
+from .places import NEAR_LIMIT, Place, missing, resolve
 
 ANYONE = "anyone"
 RECIPIENTS = ("agent", "human", "role")
@@ -37,8 +35,8 @@ async def handoff(
     deadline: Length = "",
     text: str = "",
     label: str = "",
-    withdraw: str = "",
-    requeue: str = "",
+    withdraw: Annotated[str, Alone()] = "",
+    requeue: Annotated[str, Alone(("deadline",))] = "",
 ) -> Commit:
     """Hand work on instead of stopping: to agent:x, human:x, or role:x for the first of that role to accept.
 
@@ -46,12 +44,9 @@ async def handoff(
     to: anyone with text leaves a note (label = its title) for whoever comes next.
     withdraw: item takes yours back; requeue: item sends an expired one again.
     """
-    given = {"to": to, "summary": summary, "where": where, "text": text, "label": label}
     if withdraw:
-        _check_alone("withdraw", **given, deadline=deadline, requeue=requeue)
         return await _withdraw(call, withdraw)
     if requeue:
-        _check_alone("requeue", **given)
         return await _requeue(call, requeue, deadline=deadline)
     if to == ANYONE:
         if label and summary:
@@ -74,11 +69,10 @@ async def handoff(
     return _sent(call, _new(call, recipient, place=place.name, deadline=deadline), summary=summary, place=place)
 
 
-def _new(call: Call, to: str, *, place: str, deadline: Length, default: int = rules.DEADLINE_DEFAULT) -> Item:
-    low, high = rules.DEADLINE
-    until = moment(deadline or default // 1000, now=call.now, low=call.now + low, high=call.now + high, name="deadline")
+def _new(call: Call, to: str, *, place: str, deadline: Length, usual: int = rules.DEADLINE_USUAL) -> Item:
+    end = until(deadline, now=call.now, bounds=rules.DEADLINE, usual=usual, name="deadline")
     id = new_item(secrets.token_bytes(7))
-    return Item(id=id, sender=call.me, to=to, where=place, made=call.now, deadline=until)
+    return Item(id=id, sender=call.me, to=to, where=place, made=call.now, deadline=end)
 
 
 def _sent(call: Call, new: Item, *, summary: str, place: Place, more: tuple[Put, ...] = ()) -> Commit:
@@ -87,18 +81,6 @@ def _sent(call: Call, new: Item, *, summary: str, place: Place, more: tuple[Put,
     entry = call.entry(new.where, "handoff", summary, trail=new.id, payload=says, origin=new.requeued_from)
     facts = {k: v for k, v in standing(new, None, call.now, me=call.me).items() if k not in ("says", "from", "made")}
     return Commit(result={**facts, **place.said}, puts=(*place.puts, put(new, sent=0), *more), entries=(entry,))
-
-
-def _check_alone(name: str, **others: Length) -> None:
-    """Refuse what would be ignored beside `withdraw` or `requeue`. Refuses invalid_argument."""
-    beside = [other for other, value in others.items() if value]
-    if beside:
-        rest = "only deadline may stand beside it" if name == "requeue" else "nothing else may stand beside it"
-        raise Refused(
-            "invalid_argument",
-            f"{name} takes an item as it is; {rest}, and here is {', '.join(beside)}. Nothing was written.",
-            argument=beside[0],
-        )
 
 
 async def _place(call: Call, where: str, recipient: str) -> Place:
@@ -183,7 +165,7 @@ async def _found(call: Call, id: str, *, name: str) -> tuple[Item, Logged | None
     known(id, (Shape.ITEM,), name=name)
     item = await call.read(Doc(Item, id))
     if item is None:
-        raise Refused("not_found", f"There is no item {quoted(id)} in {call.caller.space}. Nothing changed.")
+        raise await missing(call, id)
     return item, (await call.recall([item.sent, item.ended])).get(item.ended)
 
 
@@ -203,7 +185,7 @@ async def _withdraw(call: Call, id: str) -> Commit:
 async def _requeue(call: Call, id: str, *, deadline: Length) -> Commit:
     """The dead letter again: same recipient, place and words, under a new id and deadline."""
     old, ended = await _found(call, id, name="requeue")
-    fresh = _new(call, old.to, place=old.where, deadline=deadline, default=old.deadline - old.made)
+    fresh = _new(call, old.to, place=old.where, deadline=deadline, usual=old.deadline - old.made)
     new = replace(fresh, requeued_from=id)
     closed = rules.requeue(old, by=call.me, new=new.id, now=call.now, ended=ended)
     said = call.records.get(old.sent)

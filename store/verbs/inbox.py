@@ -1,7 +1,8 @@
 """What waits for a person: the asks that they may decide, those of others, and what was settled lately."""
 
+import re
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
 
 from ..domain import ask as rules
 from ..domain.ask import Ask
@@ -11,14 +12,17 @@ from ..domain.ids import Shape, known
 from ..domain.moments import DAY, iso
 from ..domain.policy import Request, permit
 from ..engine.reads import Doc, Page, Range
-from .approvers import audience, four_eyes
+from .approvers import audience, check_decider, four_eyes, standing
+from .asks import checked, words
 from .call import Call, Result
+from .places import missing
 from .reads import ask_view
 
 SHOWN_LIMIT = 50  # asks that wait, in one list
 READ_LIMIT = 200  # asks looked at in one index; the count is exact up to here
 SETTLED_LIMIT = 20
 LATELY = 7 * DAY
+NOTHING = re.compile(" Nothing (ran, nothing )?changed[.]")
 
 
 async def inbox(call: Call, *, trail: str = "") -> Result:
@@ -27,24 +31,32 @@ async def inbox(call: Call, *, trail: str = "") -> Result:
     if trail:
         return await _one(call, trail)
     now = call.now
-    owners = (call.me, *(f"role:{role}" for role in (call.member.roles if call.member else ())))
-    mine = await call.look_each(Range("inbox", o, READ_LIMIT, low=now) for o in owners)
-    # Those past their deadline have expired, whether that was written down or not.
-    ended, settled = [
-        await call.look_each(Range(name, o, SETTLED_LIMIT, low=now - LATELY, high=now, latest=True) for o in owners)
-        for name in ("inbox", "settled")
-    ]
-    rest = await call.look(Range("due", "", READ_LIMIT, low=now))
-    strict = await four_eyes(call)
+    roles, link_by = standing(call)
+    owners = (call.me, *(f"role:{role}" for role in roles))
+    lately = partial(Range, limit=SETTLED_LIMIT, low=now - LATELY, high=now, latest=True)
+    found = await call.look_each(
+        [
+            Range("role", "approver", 1),
+            Range("due", "", READ_LIMIT, low=now),
+            lately("settled"),
+            # Those past their deadline have expired, whether that was written down or not.
+            *(lately("inbox", o) for o in owners),
+            *(Range("inbox", o, READ_LIMIT, low=now) for o in owners),
+        ]
+    )
+    (approvers, rest, *past), mine = found[: -len(owners)], found[-len(owners) :]
+    strict = four_eyes(call, several=approvers.size > 1)
+    asks = await _asks(call, [*mine, rest, *past])
+    may = "decide" in call.may
     waiting: list[Ask] = []
     others: list[Ask] = []
-    for ask in await _asks(call, [*mine, rest], order=lambda a: (a.deadline, a.id)):
-        if ask.state == "pending":
-            (waiting if _eligible(call, ask, strict=strict) else others).append(ask)
-    past = [a for a in await _asks(call, [*settled, *ended], order=lambda a: (-a.settled, a.id)) if a.settled]
-    shown = (waiting[:SHOWN_LIMIT], others[:SETTLED_LIMIT], past[:SETTLED_LIMIT])
+    for ask in sorted((a for a in asks if a.state == "pending"), key=lambda a: (a.deadline, a.id)):
+        mine_to_decide = may and rules.eligible(ask, by=call.me, roles=roles, four_eyes=strict, link_by=link_by)
+        (waiting if mine_to_decide else others).append(ask)
+    settled = sorted((a for a in asks if a.settled), key=lambda a: (-a.settled, a.id))
+    shown = (waiting[:SHOWN_LIMIT], others[:SETTLED_LIMIT], settled[:SETTLED_LIMIT])
     words = await call.recall(a.asked for asks in shown for a in asks)
-    lists = [[_line(a, words.get(a.asked), now=now) for a in asks] for asks in shown]
+    lists = [[_line(call, a, words.get(a.asked)) for a in asks] for asks in shown]
     return {
         "asks": lists[0],
         "count": len(waiting),
@@ -55,29 +67,29 @@ async def inbox(call: Call, *, trail: str = "") -> Result:
     }
 
 
-async def _asks(call: Call, pages: Iterable[Page], *, order: Any) -> list[Ask]:
+async def _asks(call: Call, pages: Iterable[Page]) -> list[Ask]:
     """The asks of these pages, each once, as they stand now."""
     ids = dict.fromkeys(id for page in pages for id in page.ids(Ask))
     found = await call.look_each(Doc(Ask, id) for id in ids)
-    return sorted((a.as_of(call.now) for a in found if a), key=order)
+    return [a.as_of(call.now) for a in found if a]
 
 
-def _eligible(call: Call, ask: Ask, *, strict: bool) -> bool:
-    roles = call.member.roles if call.member else ()
-    return "decide" in call.may and rules.eligible(ask, by=call.me, roles=roles, four_eyes=strict)
-
-
-def _line(ask: Ask, said: Logged | None, *, now: int) -> Result:
+def _line(call: Call, ask: Ask, said: Logged | None) -> Result:
     """An ask on a list. Without its digest: nothing is decided from a list."""
+    try:
+        entry = checked(ask, said, space=call.caller.space)
+        text = {"byline": entry.byline, "summary": entry.summary}
+    except Refused as fault:
+        summary = "[redacted]" if fault.code == "not_found" else "[altered]"
+        text = {"byline": ask.by.partition(":")[2], "summary": summary}
     return {
         "trail": ask.id,
         "by": ask.by,
-        "byline": said.entry.byline if said and said.entry else ask.by.partition(":")[2],
+        **text,
         "where": ask.where,
         "risk": ask.risk,
-        "summary": said.summary if said else "[redacted]",
         "status": ask.state,
-        "says": rules.told(ask, now=now),
+        "says": rules.told(ask, now=call.now),
         "questioned": ask.questioned,
         "asked_at": iso(ask.made),
         "deadline": iso(ask.deadline),
@@ -91,13 +103,15 @@ async def _one(call: Call, trail: str) -> Result:
     shown = await ask_view(call, trail, full=True)
     ask = await call.look(Doc(Ask, trail))
     if ask is None:  # documents are never removed, and `view` has just seen it
-        raise Refused("not_found", f"There is no ask {trail} in {call.caller.space}.")
+        raise await missing(call, trail)
     live = ask.as_of(call.now)
     asked = await audience(call, ask)
     until = {"pending": call.now + ask.valid_for, "approved": ask.lapses}.get(live.state)
     return {
-        **shown,
-        **asked.said,
+        "by": ask.by,
+        "deadline": iso(ask.deadline),
+        **shown,  # less, where the text was redacted or altered
+        **asked,
         **await _can(call, live),
         **({"until": iso(until)} if until else {}),
         "now": iso(call.now),
@@ -105,15 +119,19 @@ async def _one(call: Call, trail: str) -> Result:
 
 
 async def _can(call: Call, ask: Ask) -> Result:
-    """What the caller can do with the ask as it stands; `cannot` says why that is nothing."""
-    steps = {"pending": [*ask.allow, "ask_back"], "approved": ["take_back"]}.get(ask.state, [])
-    if not steps:
+    """What the caller can do with the ask as it stands; `cannot` says why that is not everything, or nothing."""
+    if ask.state not in ("pending", "approved"):
         return {"can": []}
-    roles = call.member.roles if call.member else ()
-    strict = ask.risk == "high" and await four_eyes(call)
+    can: list[str] = []
     try:
         permit(Request(call.me, "decide", "decide", call.caller.space, call.may))
-        rules.check_eligible(ask, by=call.me, roles=roles, four_eyes=strict)
+        rules.check_approver(by=call.me, roles=standing(call)[0])
+        if ask.state == "approved":
+            return {"can": ["take_back"]}
+        can = ["ask_back"]
+        await check_decider(call, ask)
+        can = [v for v in ask.allow if v == "reject"] + can
+        await words(call, ask)
     except Refused as no:
-        return {"can": [], "cannot": no.message.replace(" Nothing changed.", "")}  # nothing was tried
-    return {"can": steps}
+        return {"can": can, "cannot": NOTHING.sub("", no.message)}  # nothing was tried
+    return {"can": [*ask.allow, "ask_back"]}

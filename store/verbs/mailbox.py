@@ -2,21 +2,19 @@
 
 import json
 import secrets
-from typing import Any
 
 from ..domain.commit import Commit, MailText, Quote, put
 from ..domain.errors import Refused
 from ..domain.ids import Shape, known, new_note
 from ..domain.mailbox import LABEL_LIMIT, LIFE, LIFE_DEFAULT, TEXT_LIMIT, MailNote
-from ..domain.moments import age, iso, moment
+from ..domain.moments import age, iso, until
 from ..domain.strict import check
-from ..engine.reads import Doc, Mail, Range
+from ..engine.reads import Doc, Mail
 from .arguments import Length
 from .call import Call, Result
-from .places import Place, resolve
+from .places import Place, missing, resolve
 
 UNLABELLED = "a note without a label"
-LISTED_LIMIT = 20
 
 
 async def post(call: Call, *, text: str, label: str = "", where: str = "", deadline: Length = "") -> Commit:
@@ -28,9 +26,7 @@ async def post(call: Call, *, text: str, label: str = "", where: str = "", deadl
     _check_label(label)
     await call.admit()
     place = await resolve(call, where) if where else Place(call.me)
-    expires = moment(
-        deadline or LIFE_DEFAULT // 1000, now=call.now, low=call.now + LIFE[0], high=call.now + LIFE[1], name="deadline"
-    )
+    expires = until(deadline, now=call.now, bounds=LIFE, usual=LIFE_DEFAULT, name="deadline")
     note = MailNote(id=new_note(secrets.token_bytes(7)), by=call.me, made=call.now, expires=expires, size=size)
     entry = call.entry(
         place.name, "posted", label or UNLABELLED, trail=note.id, payload={"bytes": size, "expires": iso(expires)}
@@ -48,7 +44,7 @@ async def mail_text(call: Call, id: str) -> Result:
     known(id, (Shape.MAILBOX_NOTE,), name="what")
     note, raw = await call.look(Doc(MailNote, id), Mail(id))
     if note is None:
-        raise Refused("not_found", f"There is no mailbox note {id} in {call.caller.space}.", searched=call.caller.space)
+        raise await missing(call, id)
     if raw is None or note.as_of(call.now).gone:
         raise Refused(
             "expired",
@@ -66,20 +62,6 @@ async def mail_text(call: Call, id: str) -> Result:
         "label": said.summary,
         "text": json.loads(raw),
     }
-
-
-async def mail_list(call: Call, *, limit: int = LISTED_LIMIT) -> list[dict[str, Any]]:
-    """The notes that live, without their texts, the one that goes first on top."""
-    await call.admit()
-    page = await call.look(Range("mail", "", limit, low=call.now))
-    notes = [n for n in await call.look_each(Doc(MailNote, id) for id in page.ids(MailNote)) if n]
-    live = [n for n in notes if not n.as_of(call.now).gone]
-    labels = await call.recall(n.posted for n in live)
-    return [
-        {**_shown(n), "label": labels[n.posted].summary, "age": age(call.now - n.made)}
-        for n in live
-        if n.posted in labels
-    ]
 
 
 def _shown(note: MailNote) -> Result:

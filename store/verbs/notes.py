@@ -7,14 +7,13 @@ from ..domain.commit import Commit, Put, Quote, put
 from ..domain.entry import ABSENT, check_note_kind, check_summary
 from ..domain.errors import Refused
 from ..domain.ids import shape
-from ..domain.text import quoted
 from ..engine.reads import Doc
 from .arguments import Names, Payload
 from .call import Call
 from .canonical import check_payload
-from .places import resolve
+from .places import missing, resolve
 
-TAG_LIMIT, LABEL_LIMIT = 20, 120  # tags in number; a tag, trail or origin in characters
+LABEL_LIMIT, WHY_LIMIT = 120, 1000  # characters: of a tag, trail or origin; of why
 
 
 async def note(
@@ -39,10 +38,10 @@ async def note(
     check_summary(summary)
     if payload is not ABSENT:
         check_payload(payload)
-    labels = tuple(tags or ())
+    labels = tuple(dict.fromkeys(tags or ()))
     _check_labels(trail=trail, origin=origin, answers=answers, **{f"tags[{n}]": t for n, t in enumerate(labels)})
-    if len(why) > 1000 or len(labels) > TAG_LIMIT:
-        raise Refused("too_long", f"why may have 1000 characters, tags may be {TAG_LIMIT}. Nothing was written.")
+    if len(why) > WHY_LIMIT:
+        raise Refused("too_long", f"why may have {WHY_LIMIT} characters. Nothing was written.", argument="why")
     place = await resolve(call, where)
     answered, trail = await _answered(call, kind=kind, answers=answers, trail=trail)
     entry = call.entry(
@@ -66,7 +65,7 @@ async def _answered(call: Call, *, kind: str, answers: str, trail: str) -> tuple
         return (), trail
     ask = await call.read(Doc(Ask, answers))
     if ask is None:
-        raise Refused("not_found", f"There is no ask {quoted(answers)} in {call.caller.space}. Nothing was written.")
+        raise await missing(call, answers)
     new = answered_back(ask, by=call.me) if kind == "answer" else None
     return ((put(new),) if new else ()), trail or answers
 

@@ -30,7 +30,7 @@ from .arguments import parse
 from .call import Call, Replay, Result, Row
 from .canonical import ledger_line
 from .faults import told_plainly
-from .identity import Badge, enter
+from .identity import Badge, Caller, enter
 from .results import keep, kept, quoted, show
 
 MINUTE, DAY = 60_000, 86_400_000
@@ -53,15 +53,19 @@ async def perform(
     *,
     action_id: str = "",
     fault: Refused | None = None,
+    caller: Caller | None = None,
 ) -> Result:
     """Do one call and give its result. Refuses what the verb refuses, and what `enter` and `Admission` do.
 
     `given` are raw arguments; `action_id` makes a mutation repeatable: the same call gets the same answer again.
     `fault` is what the surface found wrong with the arguments already; it is said in its turn, like any other.
+    `caller` is whom `enter` found behind the badge before, for those who ask again and again.
     """
 
     async def once(args: Mapping[str, Any]) -> Result:
-        return await _Attempts(store, badge, row, args, action_id=action_id, fault=fault).run()
+        nonlocal caller  # whose a credential is never changes, and each try reads anew what it may do
+        caller = caller or await enter(store, badge)
+        return await _Attempts(store, caller, badge, row, args, action_id=action_id, fault=fault).run()
 
     with told_plainly():
         return await (row.around(store, given, once) if row.around else once(given))
@@ -71,9 +75,17 @@ class _Attempts:
     """The tries of one call. Each starts from what stands now; the action's record keeps them from doing it twice."""
 
     def __init__(
-        self, store: Store, badge: Badge, row: Row, given: Mapping[str, Any], *, action_id: str, fault: Refused | None
+        self,
+        store: Store,
+        caller: Caller,
+        badge: Badge,
+        row: Row,
+        given: Mapping[str, Any],
+        *,
+        action_id: str,
+        fault: Refused | None,
     ) -> None:
-        self.store, self.badge, self.row, self.given = store, badge, row, given
+        self.store, self.caller, self.badge, self.row, self.given = store, caller, badge, row, given
         self.action_id, self.fault = action_id, fault
         self.args: dict[str, Any] = {}
         self.lost = self.sent = False  # of the last try: it lost the store; its commit may be done, or is
@@ -85,7 +97,6 @@ class _Attempts:
         )  # what was sent last: its kept result, what is shown once
 
     async def run(self) -> Result:
-        self.caller = await enter(self.store, self.badge)
         self.keys = Keys(self.caller.space)
         self._take_arguments()
         self.pure = self.row.effect == "read"

@@ -1,26 +1,27 @@
-"""Pure readers: view, follow, connection."""
+"""Pure readers: view, connection."""
 
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
-from typing import Any
 
 from ..domain import ask as ask_rules
 from ..domain.ask import Ask
 from ..domain.document import Document
-from ..domain.entry import ABSENT, Logged
+from ..domain.entry import ABSENT, Logged, sequence
 from ..domain.errors import Refused
 from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
 from ..domain.job import Job
-from ..domain.listing import listed
+from ..domain.listing import Listed, listed
 from ..domain.moments import age, iso, span
 from ..domain.policy import RULES
 from ..domain.slot import Now, Who
 from ..domain.space import Channel
-from ..domain.text import quoted
-from ..engine.reads import Doc, Head, Lines, Log, Numbered, Written
+from ..engine.reads import Doc, Lines, Log, Numbered, Written
+from .asks import words
 from .call import Call, Result
 from .mailbox import mail_text
+from .places import missing
 
 LOG_LIMIT = 10  # entries of a Log that `view` shows
 HISTORY_LIMIT = 50  # entries of a trail
@@ -47,38 +48,49 @@ async def view(call: Call, *, what: str) -> Result:
 
 
 async def ask_view(call: Call, trail: str, *, full: bool = False) -> Result:
-    """An ask as it stands, with its text and its history: in full, or the newest of it, each line cut."""
-    ask, lines = await call.look(Doc(Ask, trail), Log(f"trail:{trail}", HISTORY_LIMIT))
+    """An ask as it stands, with its text and its history: in full, or the newest of it, each line cut.
+
+    What it points at is in the history however much was written since; `left_out` counts what is not.
+    """
+    lines, ask = await call.look(Log(f"trail:{trail}", HISTORY_LIMIT), Doc(Ask, trail))
     if ask is None:
         raise await missing(call, trail)
-    history = await entries(call, lines)
-    said = (await call.recall([ask.asked])).get(ask.asked)
+    later = [e for e in await entries(call, lines, [ask.asked, *pointed_at(ask)]) if e.id != ask.asked]
     live = ask.as_of(call.now)
-    content = _content(call, live, said)
-    later = [e for e in history if e.id != ask.asked]
+    history = Listed([e.shown() for e in later], 0) if full else listed(later, pointed=pointed_at(ask))
+    left = max(0, lines.size - 1 - len(history.lines))  # all but the asking itself
     return {
         "what": trail,
-        **_standing(live, call.now),
-        **content,
-        "history": [e.shown() for e in later] if full else listed(later),
+        **ask_standing(live, call.now),
+        **await _content(call, live),
+        "history": history.lines,
+        **({"left_out": left} if left else {}),
     }
 
 
-def _content(call: Call, ask: Ask, said: Logged | None) -> Result:
-    """All that a decision binds to, as it stands in the ledger."""
-    if said is None or said.entry is None:
-        return {"summary": "[redacted]", "digest": ask.digest}
-    body = ask_rules.bound(ask, said.entry, space=call.caller.space)
+def pointed_at(doc: Ask | Item) -> list[str]:
+    """The entries that say how a thing stands: they are shown however much was written since."""
+    ids = (doc.question if doc.questioned else "", doc.decided, doc.ended) if isinstance(doc, Ask) else (doc.ended,)
+    return [id for id in ids if id]
+
+
+async def _content(call: Call, ask: Ask) -> Result:
+    """All that a decision binds to, as it stands in the ledger; else `altered` or `redacted`, visibly."""
+    try:
+        said = await words(call, ask)
+    except Refused as no:
+        code = "altered" if no.code == "digest_mismatch" else "redacted"
+        warning = no.message.replace(" Nothing ran, nothing changed.", "")  # nothing was tried
+        return {"summary": f"[{code}]", code: True, "warning": warning, "digest": ask.digest}
+    body = ask_rules.bound(ask, said, space=call.caller.space)
     left_out = {"v", "trail", "space", "deadline", "valid_for"}
-    shown = {
-        k: v for k, v in body.items() if k not in left_out and (k != "payload" or said.entry.payload is not ABSENT)
-    }
+    shown = {k: v for k, v in body.items() if k not in left_out and (k != "payload" or said.payload is not ABSENT)}
     times = {"asked_at": iso(ask.made), "deadline": iso(ask.deadline), "valid_for_s": ask.valid_for // 1000}
-    who = {"byline": said.entry.byline, "responsible": ask.responsible}
+    who = {"byline": said.byline, "responsible": ask.responsible}
     return {**shown, **times, **who, "digest": ask.digest}
 
 
-def _standing(ask: Ask, now: int) -> Result:
+def ask_standing(ask: Ask, now: int) -> Result:
     """How an ask stands and what to call next."""
     facts = {k: v for k, v in ask_rules.verdict_of(ask).items() if k not in ("by",)}
     decided = {"decided_by": ask.settled_by} if ask.settled_by else {}
@@ -103,16 +115,19 @@ def _next(ask: Ask) -> Result:
 
 
 async def _item(call: Call, id: str) -> Result:
-    item, mark, lines = await call.look(Doc(Item, id), Doc(Mark, id), Log(f"trail:{id}", HISTORY_LIMIT))
+    lines, item, mark = await call.look(Log(f"trail:{id}", HISTORY_LIMIT), Doc(Item, id), Doc(Mark, id))
     if item is None:
         raise await missing(call, id)
-    history = await entries(call, lines)
-    said = await call.recall([item.sent, item.ended])
+    pointed = [item.sent, *pointed_at(item)]
+    history = listed(await entries(call, lines, pointed), pointed=pointed)
+    said = call.records
+    left = max(0, lines.size - len(history.lines))
     return {
         "what": id,
         **standing(item, mark, call.now, me=call.me, ended=said.get(item.ended)),
         "summary": said[item.sent].summary if item.sent in said else "[redacted]",
-        "history": listed(history),
+        "history": history.lines,
+        **({"left_out": left} if left else {}),
     }
 
 
@@ -139,7 +154,7 @@ async def _place(call: Call, name: str) -> Result:
             raise await missing(call, name)
         slots = {"who": shown_who(who), "now": shown_now(now, call.now)}
     log = await entries(call, lines)
-    return {"what": name, **slots, "log": listed(log), "log_total": lines.size}
+    return {"what": name, **slots, "log": listed(log).lines, "log_total": lines.size}
 
 
 def shown_who(who: Who) -> Result:
@@ -159,78 +174,12 @@ def shown_now(now: Now | None, at: int) -> Result:
     return {**said, "since": iso(now.since), "age": age(at - now.since), "revision": now.revision}
 
 
-async def entries(call: Call, lines: Lines) -> list[Logged]:
-    """The entries of a place, oldest first."""
-    found = [e for e in await call.look_each(Numbered(n) for n in lines.seqs) if e] if lines.seqs else []
+async def entries(call: Call, lines: Lines, ids: Iterable[str] = ()) -> list[Logged]:
+    """The entries of a place, and those with these ids, oldest first; in one round trip, and remembered."""
+    seqs = sorted({*lines.seqs, *(sequence(id) for id in ids if id)})
+    found = [e for e in await call.look_each(Numbered(n) for n in seqs) if e] if seqs else []
     call.records.update((e.id, e) for e in found)
     return found
-
-
-async def missing(call: Call, what: str) -> Refused:
-    """The refusal for a thing that is not there, saying what was searched and how much the caller may read there."""
-    readable = await call.look(Head())
-    space = call.caller.space
-    return Refused(
-        "not_found",
-        f"There is no {quoted(what)} in {space}. It was searched by that id; you may read {readable} entries there.",
-        searched=space,
-        readable=readable,
-    )
-
-
-async def follow(call: Call, *, what: str, since: str = "", wait: str | int = 25) -> Result:
-    """Wait until an ask is decided, an item settled, or something is written to a place; at most `wait` seconds (50).
-
-    On pending call it again with since = cursor. A time-out changes nothing.
-    """
-    if since and shape(since) is not Shape.ENTRY:
-        raise Refused("malformed_id", "since is the cursor that the call before gave.", argument="since")
-    kind = shape(what)
-    if kind in (Shape.ASK, Shape.ITEM):
-        return await _follow_trail(call, what, kind, since)
-    return await _follow_place(call, parse_place(what, name="what"), since)
-
-
-async def _follow_trail(call: Call, trail: str, kind: Shape, since: str) -> Result:
-    lines = await call.look(Log(f"trail:{trail}", HISTORY_LIMIT))
-    if kind is Shape.ASK:
-        ask = await call.look(Doc(Ask, trail))
-        if ask is None:
-            raise await missing(call, trail)
-        live = ask.as_of(call.now)
-        state: Result = _standing(live, call.now)
-        settled = live.state != "pending" or live.questioned
-    else:
-        item, mark = await call.look(Doc(Item, trail), Doc(Mark, trail))
-        if item is None:
-            raise await missing(call, trail)
-        state = standing(item, mark, call.now)
-        settled = state["status"] != "open"
-    news = [e for e in await entries(call, lines) if not since or e.seq > int(since.partition("-")[2])]
-    changed = settled or bool(since and news)
-    shown = listed([e for e in news if e.entry and e.entry.kind not in ("asked", "handoff")])
-    return _followed(trail, state, shown=shown, news=news, since=since, changed=changed)
-
-
-async def _follow_place(call: Call, name: str, since: str) -> Result:
-    lines = await call.look(Log(name, LOG_LIMIT))
-    if not lines.size and await call.look(Doc(KINDS.get(name.partition(":")[0], Who), _doc_id(name))) is None:
-        raise await missing(call, name)
-    found = await entries(call, lines)
-    news = [e for e in found if since and e.seq > int(since.partition("-")[2])]
-    return _followed(name, {}, shown=listed(news), news=found, since=since, changed=bool(news))
-
-
-def _doc_id(place: str) -> str:
-    kind, _, id = place.partition(":")
-    return id if kind in KINDS else place
-
-
-def _followed(what: str, state: Result, *, shown: list[Any], news: list[Logged], since: str, changed: bool) -> Result:
-    cursor = news[-1].id if news else since
-    again = {"tool": "logmem_follow", "args": {"what": what, **({"since": cursor} if cursor else {})}}
-    pending = {} if changed else {"pending": True, "next": again}
-    return {"what": what, **state, "changes": shown, **({"cursor": cursor} if cursor else {}), **pending}
 
 
 @cache

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..domain import brief
+from ..domain import sentences
 from ..domain.text import one_line
 from .call import Result, Row
 
@@ -41,7 +41,7 @@ _FOREIGN = re.compile(r"[^\x20-\x7e]+")
 def text(row: Row, result: Result) -> str:
     """The result of a verb in lines; the last says who called and in which space, as the first of a Brief does."""
     if row.verb in BRIEFS:
-        return brief.text(result)
+        return sentences.text(result)
     rest = {key: value for key, value in result.items() if key not in ("ok", "space", "caller", "simulated")}
     where = f"— {result['caller']} in space {result['space']}{' (simulated)' if 'simulated' in result else ''}"
     return "\n".join((*LINES.get(row.verb, _lines)(rest), where))

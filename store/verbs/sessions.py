@@ -77,7 +77,7 @@ async def sign_out(store: Store, badge: Badge) -> None:
         name = who.principal.partition(":")[2]
         await store.shared.end_session(name, badge.id)
         for space in [who.space] if who.space else await store.shared.joined(name):
-            await _as_operator(store, _CLOSE, space, client=badge.client, session=badge.id)
+            await _as_operator(store, _CLOSE, space, client=badge.client, session=badge.id, person=who.principal)
 
 
 async def _as_operator(store: Store, row: Row, space: str, *, client: str, **args: str) -> None:
@@ -86,19 +86,21 @@ async def _as_operator(store: Store, row: Row, space: str, *, client: str, **arg
 
 async def _open(call: Call, *, session: str, person: str, by: str) -> Commit:
     """Let a session into this space. Where its person has no role it opens nothing, until they are given one."""
-    member = await call.read(Doc(Member, person))
+    member, known = await call.read(Doc(Member, person), Doc(Grant, session))
+    if known:  # whoever added the person to this space meanwhile let their session in
+        return Commit(result={"session": session})
     grant = session_grant(session, person, now=call.now, life=SESSION_LIFE, minted_by=by)
     said = (_entry(call, grant, "signed_in", "signed in by a link"),) if member and member.role else ()
     return Commit(result={"session": session}, puts=(put(grant),), entries=said)
 
 
-async def _close(call: Call, *, session: str) -> Commit:
+async def _close(call: Call, *, session: str, person: str) -> Commit:
     """End a session in this space."""
-    grant = await call.read(Doc(Grant, session))
+    member, grant = await call.read(Doc(Member, person), Doc(Grant, session))
     if grant is None or grant.revoked:
         return Commit(result={"session": session})
-    entry = _entry(call, grant, "signed_out", "signed out")
-    return Commit(result={"session": session}, puts=(put(replace(grant, revoked=call.now)),), entries=(entry,))
+    said = (_entry(call, grant, "signed_out", "signed out"),) if member else ()
+    return Commit(result={"session": session}, puts=(put(replace(grant, revoked=call.now)),), entries=said)
 
 
 def _entry(call: Call, grant: Grant, kind: str, what: str) -> Entry:

@@ -16,12 +16,12 @@ from ..domain.item import Item, Mark
 from ..domain.person import ROLES
 from ..domain.shift import Shift, opened, recapped
 from ..domain.slot import Now, Who, check_profile, check_revision, slug
-from ..domain.text import quoted
 from ..engine.reads import Doc
 from .arguments import Names
 from .brief import Gathered, gather, head
 from .call import Call, Result
 from .canonical import canonical, check_payload
+from .identity import mismatch
 from .places import Place, resolve
 from .reads import shown_now
 
@@ -42,12 +42,7 @@ async def start(call: Call, *, agent: str = "", model: str = "", budget: int = B
     check_budget(budget)
     me = _agent(call, "start")
     if agent and agent not in (me, me.partition(":")[2]):
-        raise Refused(
-            "identity_mismatch",
-            f"Your credential is {me}'s, and agent says {quoted(agent)}. Nothing was written. Leave it out, or use "
-            "that principal's own key.",
-            caller=me,
-        )
+        raise mismatch(me, "agent", agent)
     _check_line("model", model, MODEL_LIMIT)
     found = await gather(call, me, keep=True)
     shift, entries = _shift(call, found, model=model)
@@ -61,6 +56,7 @@ async def start(call: Call, *, agent: str = "", model: str = "", budget: int = B
     for doc, said in _surfaced(call, brief, found, shift):
         puts.append(put(doc, ended=len(entries)) if said else put(doc))
         entries += [said] if said else []
+    found.stand_on(call, [p.doc for p in puts])
     told = [d.ref for d in brief.shown]
     once = _once(brief.result)
     # What is kept has the names too, so that the parts stand in the same order; their text is shown once.
@@ -164,7 +160,7 @@ async def recap(call: Call, *, notes: str, next: Names | None = None, end: bool 
 async def bio(call: Call, *, profile: dict[str, Any]) -> Commit:
     """Say who you are: name, role, skills[] and what else others should know. What you leave out stays as it was."""
     check_payload(profile, name="profile")
-    who = await _who(call)
+    who = _check_there(call, await call.read(Doc(Who, call.me)))
     said = check_profile(profile)
     extra = {k: v for k, v in profile.items() if k not in ("name", "role", "skills")}
     if extra and len(canonical(extra)) > EXTRA_LIMIT:
@@ -187,9 +183,8 @@ async def bio(call: Call, *, profile: dict[str, Any]) -> Commit:
     return Commit(result={"who": Quote(0, "payload"), "entry": Quote(0)}, puts=(put(new, said=0),), entries=(entry,))
 
 
-async def _who(call: Call) -> Who:
+def _check_there(call: Call, who: Who | None) -> Who:
     """The caller's own profile. Refuses not_found."""
-    who = await call.read(Doc(Who, call.me))
     if who is None:
         raise Refused("not_found", f"{call.me} has no slots in {call.caller.space}. Nothing was written.")
     return who
@@ -205,10 +200,10 @@ async def status(
     check_summary(doing, name="doing")
     text = _blocked(blocked)
     _check_line("waiting_on", waiting_on, WAITING_LIMIT)
-    await _who(call)
-    now = await call.read(Doc(Now, call.me))
+    who, now = await call.read(Doc(Who, call.me), Doc(Now, call.me))
+    _check_there(call, who)
     if if_revision >= 0:
-        check_revision(now, if_revision)
+        check_revision(now, if_revision, who=call.me)
     place = await resolve(call, where) if where else Place("")
     new = replace(
         now or Now(id=call.me),

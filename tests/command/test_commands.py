@@ -98,7 +98,7 @@ def test_keys(operator: Command, server: Up, space: str) -> None:
     assert set(minted) == {"name", "token", "mcp_url", "expires_at"}
     assert minted["name"] == "grok"
     assert minted["mcp_url"] == f"{server.url}/k/{minted['token']}/mcp"
-    assert server.post(minted["token"], "spaces").json()["here"] == space
+    assert server.post(minted["token"], "connection").json()["space"] == space
     note = {"where": "job:x", "kind": "memo", "summary": "hello"}
     assert server.post(minted["token"], "note", **note).json()["error"]["code"] == "scope_denied"
     told = operator.run("mint", "codex", "--space", space)

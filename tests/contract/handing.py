@@ -33,7 +33,7 @@ async def filled(world: World, name: str, role: str) -> None:
         return Commit(result={}, puts=(put(Who(id=call.me, name=name, role=role, since=call.now)),))
 
     await world.agent(name)
-    await perform(world.store, world.badges[f"agent:{name}"], Row("fill", "write", fill), {})
+    await perform(world.store, world.badges[f"agent:{name}"], Row("fill", "write", fill, ("fleet",)), {})
 
 
 async def surfaced(world: World, item: Result, to: str) -> None:
@@ -43,7 +43,7 @@ async def surfaced(world: World, item: Result, to: str) -> None:
         await call.read(Doc(Mark, item["item"]))
         return Commit(result={}, puts=(put(Mark(id=item["item"], at=call.now, by=call.me, shift=7)),))
 
-    await perform(world.store, world.badges[to], Row("surface", "write", surface), {})
+    await perform(world.store, world.badges[to], Row("surface", "write", surface, ("fleet",)), {})
 
 
 async def stands_in(world: World, index: str, owner: str) -> list[str]:

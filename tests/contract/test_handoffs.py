@@ -164,7 +164,7 @@ async def test_c38_accepting_a_job_makes_its_assignee(world: World) -> None:
     out = await world.do("agent:codex", "accept", item=item["item"])
     assert (out["job"], out["assignee"]) == ("job:schema", "agent:codex")
     assert (await world.do("agent:grok", "view", what="job:schema"))["assignee"] == "agent:codex"
-    events, _ = await world.store.feed.since(world.space, "0-0")
+    events, *_ = await world.store.feed.since(world.space, "0-0")
     settling = [e for e in events if f"item:{item['item']}" in e.refs][-1]
     assert "job:schema" in settling.refs
     other = await handed(world, "human:bo", where="job:schema")

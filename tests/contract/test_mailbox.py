@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 
 from store.engine.client import Target, open_client
-from store.verbs.call import Call, Row
-from store.verbs.mailbox import mail_list
-from store.verbs.perform import perform
 from tests.contract.test_gate import DAY, HOUR, MINUTE, refused
 from tests.world import Result, World, found
 
@@ -33,14 +30,8 @@ async def read(world: World, note: Result, who: str = "agent:codex") -> Result:
 
 
 async def listed(world: World) -> list[Result]:
-    """The notes that codex sees listed."""
-
-    async def look(call: Call) -> Result:
-        return {"notes": await mail_list(call)}
-
-    notes: list[Result] = (await perform(world.store, world.badges["agent:codex"], Row("mail", "read", look), {}))[
-        "notes"
-    ]
+    """The notes that codex's Brief lists."""
+    notes: list[Result] = (await world.do("agent:codex", "brief"))["brief"].get("mailbox", [])
     return notes
 
 
@@ -70,12 +61,12 @@ async def test_c43_a_note_is_read_by_whoever_comes_next(world: World) -> None:
 
 
 async def test_c43_notes_are_listed_without_their_text(world: World) -> None:
-    """The list has label, author, size and end of life; what ends first stands on top."""
+    """The list has label, author and end of life; what ends first stands on top."""
     late = await posted(world, text="secret-of-late", label="Late", deadline="48h")
     soon = await posted(world, text="secret-of-soon", deadline="1h")
     notes = await listed(world)
     assert [n["note"] for n in notes] == [soon["note"], late["note"]]
-    assert (notes[1]["label"], notes[1]["by"], notes[1]["bytes"]) == ("Late", "agent:grok", 14)
+    assert (notes[1]["label"], notes[1]["by"]) == ("Late", "agent:grok")
     assert "secret-of" not in repr(notes)
 
 

@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
+from store.verbs.catalog import ROWS
+from store.verbs.perform import perform
 from tests.contract.test_gate import DAY, HOUR, MINUTE, refused
 from tests.world import Result, World
 
@@ -273,3 +276,33 @@ async def test_ages_and_staleness_follow_the_space_s_clock(world: World) -> None
     await world.pass_time(3 * DAY + HOUR)
     out = await world.do(CODEX, "brief")
     assert (out["last_recap"]["stale"], out["last_recap"]["age"]) == (True, "3d")
+
+
+async def test_what_start_only_shows_may_change_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another agent's status, and an item that is settled, do not make start begin anew; a verdict it marks does."""
+    await world.do("agent:grok", "status", doing="A", blocked="no key")
+    item = (await world.do("agent:grok", "handoff", to=CODEX, summary="Go on", where="job:x"))["item"]
+    ask = await world.do(CODEX, "ask", where="job:x", summary="May I?")
+    await world.do("human:ana", "decide", trail=ask["trail"], digest=ask["digest"], verdict="reject")
+    meanwhile = [
+        lambda: world.do("agent:grok", "status", doing="B", blocked="still no key"),
+        lambda: world.do("agent:grok", "handoff", withdraw=item),
+    ]
+    commit, tries = world.store.commit, 0
+
+    async def slow(*args: Any, **more: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        while meanwhile:
+            await meanwhile.pop()()
+        return await commit(*args, **more)
+
+    monkeypatch.setattr(world.store, "commit", slow)
+    out = await perform(world.store, world.badges[CODEX], ROWS["start"], {})
+    assert (out["brief"]["blockers"][0]["blocked"], len(out["handoffs"]), tries) == ("no key", 1, 1)
+    other = await world.do(CODEX, "ask", where="job:x", summary="And this?")
+    await world.do("human:ana", "decide", trail=other["trail"], digest=other["digest"], verdict="reject")
+    meanwhile.append(lambda: world.do(CODEX, "start"))
+    tries = 0
+    out = await perform(world.store, world.badges[CODEX], ROWS["start"], {})
+    assert (out["brief"].get("verdicts", []), tries) == ([], 2)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from store.domain.ask import Ask, step
-from store.domain.brief import Brief, assemble, text
+from store.domain.brief import Brief, assemble
 from store.domain.entry import ABSENT, Entry, Logged
 from store.domain.item import Item
 from store.domain.item import step as item_step
@@ -16,6 +16,7 @@ from store.domain.job import Job
 from store.domain.lines import View
 from store.domain.mailbox import MailNote
 from store.domain.moments import DAY, HOUR, MINUTE
+from store.domain.sentences import text
 from store.domain.slot import Now, Who
 from tests.tokenizer import tokens, vocabulary
 

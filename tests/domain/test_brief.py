@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from store.domain.brief import BUDGET, STEPS, assemble, check_budget, text
+from store.domain.brief import Draft, assemble, check_budget
 from store.domain.errors import Refused
 from store.domain.lines import lines_of, short
 from store.domain.moments import DAY, HOUR, MINUTE, SECOND
+from store.domain.sentences import BUDGET, STEPS, compact, text
+from store.domain.tokens import tokens_upper
 from tests.domain.briefs import HEAD, ME, NOW, STARTED, Material, at_random, cost, full
 
 SHARES, EACH = 4, 600  # random contents in each share
@@ -37,6 +39,20 @@ def test_c15_no_budget_is_exceeded(share: int) -> None:
         since = made.random.choice((0, 0, NOW - HOUR))
         result = made.brief(budget, since=since).result
         assert max(cost(result)) <= budget, seed
+
+
+def test_what_is_measured_is_the_whole() -> None:
+    """The parts put together cost what the structure costs by the bound, and no less than the text."""
+    for seed in range(20_000, 20_300):
+        made = at_random(seed)
+        for rich, since in ((True, 0), (False, 0), (False, NOW - HOUR)):
+            lines = [line for line in lines_of(made.view) if line.at >= since]
+            draft = Draft(made.view, STARTED, 2000, lines, since=since, rich=rich)
+            draft.fill()
+            result = draft.result()
+            structure, said_in_lines = draft.cost()
+            assert structure == tokens_upper(compact(result)), seed
+            assert said_in_lines >= tokens_upper(text(result)), seed
 
 
 @pytest.mark.parametrize("share", range(2))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.domain.errors import Refused
-from store.domain.moments import DAY, HOUR, MINUTE, SECOND, WEEK, age, duration, iso, moment, span
+from store.domain.moments import DAY, HOUR, MINUTE, SECOND, WEEK, age, duration, iso, moment, span, until
 
 NOW = 1_796_035_682_123  # 2026-11-30T10:48:02.123Z
 YEARS = 9999 * 366 * DAY
@@ -279,3 +279,20 @@ def test_an_age_is_short_words(since: int, shown: str) -> None:
 def test_a_span_is_said_as_people_say_it(length: int, shown: str) -> None:
     """Bounds read like the documentation of the bound."""
     assert span(length) == shown
+
+
+@pytest.mark.parametrize(
+    ("said", "at"),
+    [("", DAY), ("2h", 2 * HOUR), (300, 5 * MINUTE), (iso(NOW + 2 * HOUR), 2 * HOUR), ("7d", 7 * DAY)],
+)
+def test_an_end_is_a_length_a_time_or_the_usual(said: str | int, at: int) -> None:
+    """What is not said lasts as usual; both bounds are allowed."""
+    assert until(said, now=NOW, bounds=(5 * MINUTE, 7 * DAY), usual=DAY, name="deadline") == NOW + at
+
+
+@pytest.mark.parametrize("said", [0, "299 s", "169h", iso(NOW), iso(NOW + 8 * DAY), "soon", None])
+def test_an_end_outside_its_bounds_is_refused_by_name(said: object) -> None:
+    """Zero is said, and too short."""
+    with pytest.raises(Refused) as no:
+        until(said, now=NOW, bounds=(5 * MINUTE, 7 * DAY), usual=DAY, name="deadline")
+    assert no.value.facts["argument"] == "deadline"

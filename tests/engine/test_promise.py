@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import redis
 
 from store.engine.client import Promise, StoreProblem, Target, durability, open_client
 from store.engine.embedded import Embedded, ensure, stop
 from store.engine.promise import promise
+from store.engine.store import open_store
 
 from .servers import bundled, oldest, plain
 
@@ -64,6 +66,33 @@ async def test_without_our_users(tmp_path: Path) -> None:
     found = await of_plain(tmp_path, ["--appendonly", "yes", "--appendfsync", "always"])
     assert found.level == "always"
     assert [w for w in found.warnings if "connected as 'default'" in w] == list(found.warnings)
+
+
+async def test_one_user_for_all(engine: Embedded) -> None:
+    """Where readers come in as the user that commits, because nothing says how else, a warning names both."""
+    password = (engine.home / "secrets" / "lm-api").read_text().strip()
+    target = Target.parse(f"unix://lm-api:{password}@{engine.socket}")
+    store = open_store(target)
+    try:
+        found = await store.check()
+    finally:
+        await store.close()
+    (warning,) = found.warnings
+    assert "connected as 'lm-api' where lm-read was meant" in warning
+    assert "LOGMEM_REDIS_SECRETS" in warning
+    assert password not in warning
+
+
+async def test_who_commits_must_come_in_too(engine: Embedded, tmp_path: Path) -> None:
+    """A store that lets only readers in is found at the start."""
+    (tmp_path / "lm-read").write_text((engine.home / "secrets" / "lm-read").read_text())
+    (tmp_path / "lm-api").write_text("wrong")
+    store = open_store(Target.parse(f"unix://{engine.socket}", secrets=tmp_path))
+    try:
+        with pytest.raises(redis.ConnectionError, match="invalid username-password pair"):
+            await store.check()
+    finally:
+        await store.close()
 
 
 async def test_settings_that_are_hidden(tmp_path: Path) -> None:

@@ -62,7 +62,8 @@ async def test_ok_writes_all_of_it(commit: Script) -> None:
     assert await admin.lrange(keys.place("agent:a"), 0, -1) == [b"1", b"2"]
     assert await admin.lrange(keys.place("trail:t1"), 0, -1) == [b"2"]
     ((_, event),) = await admin.xrange(keys.feed)
-    assert event == {b"c": b"now:agent:a now:agent:b", b"i": f"{first} {second}".encode()}
+    touched = b"now:agent:a now:agent:b\nchannel:c\nagent:a\ntrail:t1"
+    assert event == {b"c": touched, b"i": f"{first} {second}".encode()}
 
 
 async def test_records_and_head(commit: Script) -> None:
@@ -197,12 +198,12 @@ async def test_nothing_but_the_record(commit: Script) -> None:
 
 
 async def test_events(commit: Script) -> None:
-    """A commit is one event: its documents, or `-` for entries alone; without either there is none."""
+    """A commit is one event: its documents, or `-`, and the places of its entries; without either there is none."""
     await commit(now_of("agent:a"))
     await commit(lines=[line()])
     await commit(touches=((Index("idle", "", 5), "agent:a"),))
     events = [event for _, event in await commit.admin.xrange(commit.keys.feed)]
-    assert [event[b"c"] for event in events] == [b"now:agent:a", b"-"]
+    assert [event[b"c"] for event in events] == [b"now:agent:a", b"-\nchannel:c\nagent:a"]
     assert [event[b"i"].count(b"-") for event in events] == [0, 1]
 
 

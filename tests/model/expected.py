@@ -65,9 +65,9 @@ class Ask:
 
     def redeemed(self, who: str, payload: int | None, minute: int) -> str:
         """The code of a redemption."""
-        if payload not in (None, self.content[2]):
-            return "digest_mismatch"
-        return self.unapproved(minute) if who == self.by else "not_yours"
+        if who != self.by:
+            return "not_yours"
+        return self.unapproved(minute) if payload in (None, self.content[2]) else "digest_mismatch"
 
 
 @dataclass

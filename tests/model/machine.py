@@ -144,7 +144,7 @@ class Space(RuleBasedStateMachine):
     def ask_back(self, trail: str, who: str) -> None:
         """Somebody wants to know more first."""
         ask = self.known[trail]
-        code = ask.unpending(self.minute) if ask.eligible(who) else "not_an_approver"
+        code = ask.unpending(self.minute) if who in APPROVERS else "not_an_approver"
         self.does(code, who, "ask_back", trail=trail, text="Why?")
 
     @rule(trail=asks, by=agents)
@@ -165,7 +165,7 @@ class Space(RuleBasedStateMachine):
     def take_back(self, trail: str, who: str) -> None:
         """Somebody takes an approval back."""
         ask = self.known[trail]
-        code = ask.unapproved(self.minute) if ask.eligible(who) else "not_an_approver"
+        code = ask.unapproved(self.minute) if who in APPROVERS else "not_an_approver"
         self.does(code, who, "take_back", trail=trail)
         if code == OK:
             ask.state = "taken_back"

@@ -13,19 +13,20 @@ import pytest
 import uvicorn
 
 from api.app import create
+from api.server import Server
 from store.engine.client import Target
 from store.engine.embedded import Embedded
-from store.engine.store import open_store
+from store.engine.store import Store, open_store
 from store.settings import load
 
 PATIENCE = 30.0  # seconds to start, to end, and to answer
 
 
-class _Server(uvicorn.Server):
+class _Server(Server):
     """Says when it listens."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    def __init__(self, config: uvicorn.Config, store: Store) -> None:
+        super().__init__(config, store)
         self.up = threading.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -34,11 +35,14 @@ class _Server(uvicorn.Server):
 
 
 class Serving(threading.Thread):
-    """An API server with a store of its own on an engine, in a thread with a loop of its own."""
+    """An API server with a store of its own on an engine, in a thread with a loop of its own.
 
-    def __init__(self, engine: Embedded) -> None:
+    `grace`: seconds that it gives at its end to what it serves; None for as long as that takes.
+    """
+
+    def __init__(self, engine: Embedded, *, grace: int | None = 1) -> None:
         super().__init__(name="api", daemon=True)
-        self.engine = engine
+        self.engine, self.grace = engine, grace
         self.listener = socket.socket()
         self.listener.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -53,9 +57,9 @@ class Serving(threading.Thread):
         try:
             config = uvicorn.Config(
                 create(store, load()), http="httptools", ws="none", lifespan="on", log_config=None, access_log=False,
-                server_header=False, timeout_graceful_shutdown=1,
+                server_header=False, timeout_graceful_shutdown=self.grace,
             )  # fmt: skip
-            self.server = _Server(config)
+            self.server = _Server(config, store)
             self.begun.set()
             await self.server.serve(sockets=[self.listener])
         finally:
@@ -69,7 +73,7 @@ class Serving(threading.Thread):
         assert self.server.up.wait(PATIENCE)
 
     def stop(self) -> None:
-        """End it; what it serves gets a second to end."""
+        """End it."""
         assert self.server
         self.server.should_exit = True
         self.join(PATIENCE)

@@ -11,7 +11,10 @@ import pytest
 
 from api import events
 from api.auth import COOKIE
+from store.engine import feed
+from store.engine.embedded import Embedded
 from tests.surfaces.process import serving
+from tests.surfaces.server import Serving
 from tests.surfaces.test_console import browser
 from tests.world import World
 
@@ -199,9 +202,43 @@ async def test_nobody_follows_without_proof(http: httpx.AsyncClient, world: Worl
     assert (await http.post(events.PATH, headers=key(world))).status_code == 405
 
 
-async def test_old_ids_are_told_that_events_are_gone(http: httpx.AsyncClient, world: World) -> None:
-    """Who was away for longer than the feed is kept is told to read anew, then follows from there."""
-    async with following(http, {**key(world), "Last-Event-ID": "1-1"}) as stream:
+@pytest.mark.parametrize("last", ["1-1", "9999999999999-0"])
+async def test_ids_of_another_time_are_told_that_events_are_gone(
+    http: httpx.AsyncClient, world: World, last: str
+) -> None:
+    """Who was away for longer than the feed is kept, or knew another feed, is told to read anew, and goes on."""
+    async with following(http, {**key(world), "Last-Event-ID": last}) as stream:
         await stream.until("gone")
         await note(world, "now")
-        assert (await stream.until("commit")).data["refs"] is not None
+        seen = [await stream.until("commit")]
+        while "now" not in seen[-1].said and len(seen) < 100:
+            seen.append(await stream.until("commit"))
+        assert "now" in seen[-1].said
+
+
+async def test_a_reader_from_the_first_is_told_when_the_feed_was_trimmed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From 0-0 on all is there until the feed has grown so long that it may have been trimmed."""
+    assert not (await world.store.feed.since(world.space, "0-0")).gone
+    monkeypatch.setattr(feed, "FEED_LENGTH", 2)
+    heard = await world.store.feed.since(world.space, "0-0")
+    assert heard.gone
+    assert heard.cursor == heard.events[-1].id
+
+
+async def test_nobody_holds_up_the_end(engine: Embedded, world: World) -> None:
+    """A server that ends ends its streams and answers those who follow, however long they would have waited."""
+    serving = Serving(engine, grace=None)
+    serving.wait()
+    async with (
+        httpx.AsyncClient(base_url=serving.url, timeout=2 * PATIENCE, trust_env=False) as http,
+        following(http, key(world)) as stream,
+    ):
+        await stream.until("open")
+        body = {"what": "agent:grok", "wait": 50}
+        waits = asyncio.create_task(http.post("/api/tools/follow", json=body, headers=key(world)))
+        await http.post("/api/tools/connection", json={}, headers=key(world))
+        await asyncio.to_thread(serving.stop)
+        assert await stream.next() is None
+        assert (await waits).json()["pending"] is True

@@ -77,8 +77,8 @@ async def test_a_call_is_made_with_a_key(http: httpx.AsyncClient, world: World) 
     assert reply.status_code == 200
     entry = reply.json()["entry"]
     assert (entry["by"], entry["via"], entry["byline"]) == ("agent:grok", "token", "grok (via nightly)")
-    empty = await http.post("/api/tools/spaces", headers=bearer(world))
-    assert empty.json()["spaces"] == [world.space]
+    empty = await http.post("/api/tools/connection", headers=bearer(world))
+    assert empty.json()["space"] == world.space
     # curl -d sends this type unless told otherwise.
     form = {**bearer(world), "Content-Type": "application/x-www-form-urlencoded"}
     assert (await http.post("/api/tools/note", content=json.dumps(NOTE), headers=form)).status_code == 200

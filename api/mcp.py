@@ -26,7 +26,7 @@ from store.domain.text import quoted
 from store.engine.store import Store
 from store.verbs.arguments import schema, title
 from store.verbs.call import Result, Row
-from store.verbs.catalog import FLEET, ROWS, tools
+from store.verbs.catalog import ENTER, FLEET, ROWS, tools
 from store.verbs.clients import Clients
 from store.verbs.credentials import PROFILES
 from store.verbs.identity import Badge
@@ -99,7 +99,7 @@ class Mcp:
 
     async def _enter(self, badge: Badge) -> Result:
         """Who calls, proven. Refuses what `perform` refuses."""
-        entered = await perform(self.store, badge, ROWS["connection"], {})
+        entered = await perform(self.store, badge, ENTER, {})
         if len(self._profiles) >= PROFILES_KNOWN:
             self._profiles.clear()
         self._profiles[badge.id] = entered.get("profile") or FLEET

@@ -19,6 +19,7 @@ from .tokens import Chunk, chunk, joined, tokens_upper
 
 BUDGET_DEFAULT = 800
 NARROW = 40  # characters that a text has in a line when there is no room for more
+DENSE = 4  # characters of a line that a token holds at most, with ids and names among them
 LEFT_OUT = 10**6  # a count of what is left out that no Brief reaches, for measuring
 URGENT = 2 * HOUR  # what has less time left says so however small the budget
 
@@ -43,7 +44,7 @@ def assemble(view: View, *, head: Mapping[str, Any], budget: int, since: int = 0
     """
     lines = [line for line in lines_of(view) if line.at >= since]
     brief = Draft(view, head, budget, lines, since=since, rich=True)
-    if not brief.fill():
+    if not (brief.hopeful() and brief.fill()):
         brief = Draft(view, head, budget, lines, since=since, rich=False)
         brief.fill()
     shown = tuple(line.document for line in brief.chosen if line.document)
@@ -103,6 +104,10 @@ class Draft:
     @property
     def missing(self) -> int:
         return len(self.lines) - len(self.forms)
+
+    def hopeful(self) -> bool:
+        """Whether all lines might fit, judged by their length alone."""
+        return sum(len(compact(self._shown(line, NARROW))) for line in self.lines) <= DENSE * self.budget
 
     def fill(self) -> bool:
         """Take as many of the lines as fit, and say whether all do; a rich one gives up at the first that does not."""

@@ -111,7 +111,8 @@ def tokens_upper(text: str) -> int:
             plain = len(piece) <= _REMEMBERED and beside.isascii() and beside[:1] != "'"
             total += _plain_word(piece) if plain else _word(piece, text, at=start)
         elif kind == "signs":
-            total += _run(piece, text, at=match.start())
+            start, end = match.span()
+            total += _between(text[start - 1 : start], piece, text[end : end + 1])
         elif kind == "digits":
             # After a digit of another script the groups of three may begin elsewhere.
             shifted = 2 if not text[match.start() - 1 : match.start()].isascii() else 0
@@ -148,8 +149,8 @@ def chunk(text: str) -> Chunk:
     trail = text[len(ended) :]
     if trail and ended[-1] == " ":  # a blank belongs to the punctuation after it
         ended, trail = ended[:-1], f" {trail}"
-    ends = _run(lead, text, at=0) if lead else 0
-    ends += _run(trail, text, at=len(ended)) if trail else 0
+    ends = _between("", lead, begun[0]) if lead else 0
+    ends += _between(text[len(ended) - 1], trail, "") if trail else 0
     return Chunk(lead, begun[0], tokens_upper(text) - ends, text[len(ended) - 1], trail)
 
 
@@ -162,16 +163,6 @@ def joined(chunks: Iterable[Chunk]) -> int:
             total += cost + (_between(before, run, first) if run else 0)
             run, before = trail, last
     return total + (_between(before, run, "") if run else 0)
-
-
-def _between(before: str, run: str, after: str) -> int:
-    """The price of punctuation between two characters, '' for none."""
-    return _short_between(before, run, after) if len(run) <= _REMEMBERED else _at_most(run)
-
-
-@lru_cache(maxsize=4096)
-def _short_between(before: str, run: str, after: str) -> int:
-    return _run(run, f"{before}{run}{after}", at=len(before))
 
 
 @lru_cache(maxsize=8192)
@@ -222,14 +213,16 @@ def _prices() -> Mapping[str, tuple[int, int]]:
     return prices
 
 
-def _run(piece: str, text: str, *, at: int) -> int:
-    """Punctuation, perhaps with a space before it."""
-    if len(piece) > _REMEMBERED:
-        return _at_most(piece)
-    end = at + len(piece)
+def _between(before: str, run: str, after: str) -> int:
+    """Punctuation, perhaps with a space before it, between two characters; '' for none."""
+    return _short_between(before, run, after) if len(run) <= _REMEMBERED else _at_most(run)
+
+
+@lru_cache(maxsize=4096)
+def _short_between(before: str, run: str, after: str) -> int:
     # Beside these it is a piece of its own; other punctuation, controls, and line ends after it would belong to it.
-    alone = text[at - 1 : at] in _PLAIN and text[end : end + 1] in _PLAIN
-    return _runs()[piece] if alone and piece in _runs() else _signs(piece)
+    alone = before in _PLAIN and after in _PLAIN
+    return _runs()[run] if alone and run in _runs() else _signs(run)
 
 
 @cache

@@ -36,6 +36,7 @@ _ROWS = (
     Row("four_eyes", "manage", people.four_eyes),
     Row("spaces", "read", people.spaces),
 )
+ENTER = Row("enter", "read", reads.connection, (FLEET, CORE))  # for a surface that lets somebody in before they call
 ROWS = MappingProxyType({row.verb: row for row in _ROWS})
 
 

@@ -166,7 +166,8 @@ async def _found(call: Call, id: str, *, name: str) -> tuple[Item, Logged | None
     item = await call.read(Doc(Item, id))
     if item is None:
         raise await missing(call, id)
-    return item, (await call.recall([item.sent, item.ended])).get(item.ended)
+    # An open item has no such entry, so that settling it takes one trip less.
+    return item, (await call.recall([item.ended])).get(item.ended)
 
 
 async def _withdraw(call: Call, id: str) -> Commit:
@@ -188,7 +189,7 @@ async def _requeue(call: Call, id: str, *, deadline: Length) -> Commit:
     fresh = _new(call, old.to, place=old.where, deadline=deadline, usual=old.deadline - old.made)
     new = replace(fresh, requeued_from=id)
     closed = rules.requeue(old, by=call.me, new=new.id, now=call.now, ended=ended)
-    said = call.records.get(old.sent)
+    said = (await call.recall([old.sent])).get(old.sent)
     if said is None or said.entry is None:
         raise Refused("not_found", f"The text of {id} was redacted or is missing. Nothing was written.")
     await _recipient(call, old.to)
@@ -220,9 +221,9 @@ async def accept(call: Call, *, item: Annotated[str, Also("trail")], decline: bo
             "trail": item,
             **rules.outcome(new),
             "from": old.sender,
-            "summary": Quote(old.sent, "summary"),
             **({"job": old.where, "assignee": call.me} if job else {}),
             "entry": Quote(0),
+            "next": {"tool": "logmem_view", "args": {"what": item}},
         },
         puts=(put(new, ended=0), *job),
         entries=(call.entry(old.where, new.state, said, trail=item),),

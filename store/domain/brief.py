@@ -19,7 +19,7 @@ from .tokens import Chunk, chunk, joined, tokens_upper
 
 BUDGET_DEFAULT = 800
 NARROW = 40  # characters that a text has in a line when there is no room for more
-DENSE = 4  # characters of a line that a token holds at most, with ids and names among them
+DENSE = 3  # characters to a token of a line, with its ids and names: no line has as many
 LEFT_OUT = 10**6  # a count of what is left out that no Brief reaches, for measuring
 URGENT = 2 * HOUR  # what has less time left says so however small the budget
 

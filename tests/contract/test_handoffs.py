@@ -136,7 +136,7 @@ async def test_c12_a_repeated_handoff_is_one_item(world: World) -> None:
     first = await world.do("agent:codex", "accept", action_id="a1", item=one["item"])
     again = await world.do("agent:codex", "accept", action_id="a1", trail=one["item"])
     assert again == {**first, "replayed": True}
-    assert first["summary"] == "a"
+    assert first["status"] == "accepted"
 
 
 async def test_an_item_of_elsewhere_is_not_found(world: World) -> None:

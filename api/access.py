@@ -1,5 +1,6 @@
 """One log line for each request, without secrets; and the last net for what nobody caught."""
 
+import asyncio
 import logging
 import re
 import time
@@ -9,14 +10,23 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from store import telemetry
+from store.domain.errors import Refused
 
-from .answers import failed
+from .answers import failed, refused
 
 log = structlog.get_logger(__name__)
 _PLAIN = logging.getLogger(__name__)  # asked first, so that a line which nobody wants costs nothing
 
 # What follows these words in a path opens something, also where it has not the form of a key.
 _PATHS = re.compile(r"(/(?:k|sign-in)/)[^/]+", re.IGNORECASE)
+
+
+CUT_OFF = Refused(
+    "unconfirmed",
+    "The server is being stopped: this call may or may not have been done. Retry in 2 s; what was to be written, with "
+    "the same action_id.",
+    retry_after=2,
+)
 
 
 def masked(path: str) -> str:
@@ -44,6 +54,10 @@ class Access:
 
         try:
             await self.app(scope, receive, watched)
+        except asyncio.CancelledError:  # the server ends, and this call took longer than it had left
+            log.warning("cut_off", method=scope["method"], path=masked(scope["path"]))
+            if not status:
+                await refused(CUT_OFF)(scope, receive, watched)
         except Exception as fault:  # noqa: BLE001 - the last net: `failed` logs it, and the caller gets an answer
             response = failed(Request(scope), fault)
             if not status:

@@ -95,7 +95,9 @@ async def _refused(request: Request, no: Exception) -> Response:
 
 
 async def _http_error(request: Request, no: Exception) -> Response:
-    return answers.http_error(request, cast("HTTPException", no))
+    error = cast("HTTPException", no)
+    page = await console.lost(request) if error.status_code == 404 else None
+    return page or answers.http_error(request, error)
 
 
 async def _misshapen(request: Request, no: Exception) -> Response:

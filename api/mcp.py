@@ -218,7 +218,7 @@ def _refusal(no: Refused) -> dict[str, Any]:
 
 
 PEOPLES = {
-    "decide": "{name} is no tool: only people decide, in the console or on Telegram. Nothing changed. "
+    "decide": "{name} is no tool: only people decide, in the console. Nothing changed. "
     "Wait for them: logmem_follow {{what: <trail>}}",
     "manage": "{name} is no tool: it is for owners, in the console or by the command logmem. Nothing changed.",
 }

@@ -63,7 +63,7 @@ def command() -> typer.Typer:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; gives its exit code."""
     try:
-        command()(list(arguments), prog_name="logmem")  # ends in SystemExit
+        command()(_meant(arguments), prog_name="logmem")  # ends in SystemExit
     except Fault as why:
         show.say(str(why))
         return why.code
@@ -79,3 +79,12 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return 0
+
+
+def _meant(arguments: Sequence[str]) -> list[str]:
+    """The arguments; `call VERB --help` asks about the verb, of which `call` itself knows."""
+    match list(arguments):
+        case ["call", str(verb), "--help" | "-h"] if not verb.startswith("-"):
+            return ["call", verb, "--list"]
+        case as_given:
+            return as_given

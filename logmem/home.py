@@ -65,6 +65,11 @@ def record(home: Path, me: Running) -> None:
         state.write(home / "run" / "up.json", json.dumps(asdict(me)) + "\n")
 
 
+def used(home: Path) -> bool:
+    """Whether an `up` was ever begun from this state folder."""
+    return (home / "run").exists()
+
+
 def left_over(home: Path) -> bool:
     """Whether the last `up` was killed, so that what it started may still be ending."""
     return (home / "run" / "up.json").exists()

@@ -20,7 +20,8 @@ def mint(  # noqa: PLR0917 - typer reads the order of arguments from here; nothi
     ] = None,
     days: Days = 90,
     person: Annotated[
-        str | None, typer.Option("--for", metavar="PERSON", help="Who answers for what the agent does.")
+        str | None,
+        typer.Option("--for", metavar="PERSON", help="Who answers for what the agent does. Default: the first owner."),
     ] = None,
     profile: Annotated[Literal["fleet", "core"], typer.Option(help="The tools that the agent is shown.")] = "fleet",
     json: Json = False,
@@ -40,7 +41,9 @@ def mint(  # noqa: PLR0917 - typer reads the order of arguments from here; nothi
     show.line(f"A key for {result['principal']} in {result['space']}, until {result['expires_at']}.")
     show.line(f"It may {', '.join(result['may'])}. It is shown this once.")
     show.line(f"  MCP URL  {result['mcp_url']}")
-    show.line(f"  Bearer   {result['token']}")
+    show.line("  For scripts, and for logmem call and wait:")
+    show.line(f"    export LOGMEM_REST_URL={result['mcp_url'].partition('/k/')[0]}")
+    show.line(f"    export LOGMEM_REST_TOKEN={result['token']}")
 
 
 def keys(space: Space = None, json: Json = False) -> None:

@@ -1,17 +1,20 @@
 """`verify`: evidence that nobody has changed what was written."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from . import show
-from .options import Json, Space
+from .options import Json
 
 
-def verify(space: Space = None, json: Json = False) -> None:
+def verify(
+    space: Annotated[str | None, typer.Option(metavar="NAME", help="The space to walk. Default: all of them.")] = None,
+    json: Json = False,
+) -> None:
     """Walk the ledger: numbers without gaps, leaves that fit their text, links that fit their leaves.
 
-    Without --space all spaces are walked. Exit code 1 when something is wrong; the first wrong entry is named.
+    Exit code 1 when something is wrong; the first wrong entry is named.
     """
     from store.domain.errors import Refused
     from store.ledger.verify import Report
@@ -58,4 +61,7 @@ def _print(report: Any) -> None:
         show.line(f"{report.space}: WRONG: {report.fault or 'the head was altered'}.", style="bold red")
         show.line(f"  {report.entries} entries before it are right{redacted}.")
     if report.unseen:
-        show.line(f"  {report.unseen}")
+        since = f"after the checkpoint at entry {report.checkpoint}" if report.checkpoint else "until checkpoints exist"
+        show.line(
+            f"  Not covered {since}: somebody with the store's own write access who rewrites a tail consistently."
+        )

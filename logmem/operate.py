@@ -16,6 +16,7 @@ from store.verbs.catalog import ROWS
 from store.verbs.identity import Badge
 from store.verbs.perform import perform
 
+from .fault import Fault
 from .setting import address, quiet, settings
 from .show import say
 
@@ -41,26 +42,44 @@ class Operator:
         try:
             return await perform(self.store, Badge("operator", client="logmem", spaces=spaces), ROWS[verb], given)
         except Refused as no:
-            if no.code != "scope_undeclared":
-                raise
+            raise await self._told(no, reads=ROWS[verb].effect == "read") from None
+
+    async def _told(self, no: Refused, *, reads: bool) -> Refused:
+        """A refusal in the words of who runs a command."""
+        if no.code == "scope_undeclared":
             names = await self.store.shared.spaces()
-            raise Refused(no.code, _undeclared(names), spaces=names) from None
+            return Refused(no.code, _undeclared(names), spaces=names)
+        text = no.message.replace(" Nothing was written.", "") if reads else no.message
+        if no.code == "scope_unknown":
+            text += f" This was looked for in {whereabouts(self.settings)}"
+        elif no.code == "malformed_id" and no.facts.get("argument") == "space":
+            text = text.replace("space is ", f"{self.said} is ", 1)
+        return Refused(no.code, text, **no.facts)
 
     def address(self, path: str) -> str:
         """Where people and agents reach a path of the server; says so where none runs here."""
         return address(self.settings) + path
 
 
-def operate(work: Callable[[Operator], Awaitable[T]], *, space: str | None = None) -> T:
+def operate(work: Callable[[Operator], Awaitable[T]], *, space: str | None = None, makes: bool = False) -> T:
     """Do some work as the operator, on a store that is started for it if it does not run.
 
-    Fault, StoreProblem, Refused: what the one who called is told.
+    `makes`: make the store too, where there is none. Fault, StoreProblem, Refused: what the one who called is told.
     """
     found = settings(space=space)
     quiet(found)
+    if not (makes or found.redis_uri or (found.home / "store").exists()):
+        raise Fault(f"There is no LogMem yet in {whereabouts(found)} To make one there: logmem up")
     said = "--space" if space else "LOGMEM_SPACE"
     with reached(found) as target:
         return asyncio.run(_work(work, target, settings=found, said=said))
+
+
+def whereabouts(found: Settings) -> str:
+    """The store that a command works on, and how it is told of another."""
+    if found.redis_uri:
+        return "the store that LOGMEM_REDIS_URI names."
+    return f"{found.home}. If yours is in another folder, set LOGMEM_HOME to that."
 
 
 async def _work(work: Callable[[Operator], Awaitable[T]], target: Target, *, settings: Settings, said: str) -> T:
@@ -70,7 +89,7 @@ async def _work(work: Callable[[Operator], Awaitable[T]], target: Target, *, set
         try:
             return await work(Operator(store, settings, settings.space or "", said))
         except redis.RedisError as why:
-            raise StoreProblem(f"The store does not do as it should: {why}.") from why
+            raise StoreProblem(f"The store does not do as it should: {str(why).rstrip('.')}.") from why
 
 
 def _undeclared(names: list[str]) -> str:

@@ -28,7 +28,7 @@ def space(
             return {"spaces": await operator.store.shared.spaces()}
         return await operator.do("space", simulated=simulated, zone=zone)
 
-    result = operate(work, space=name)
+    result = operate(work, space=name, makes=name is not None)
     if json:
         show.as_json(result)
     elif name is None:
@@ -63,6 +63,7 @@ def link(name: Name, space: Space = None, json: Json = False) -> None:
     from .operate import Operator, operate
 
     async def work(operator: Operator) -> dict[str, Any]:
+        await _check_here(operator, name)
         return await _link(operator, name)
 
     _print_link(operate(work, space=space), json=json)
@@ -90,6 +91,7 @@ def remove(name: Name, space: Space = None, json: Json = False) -> None:
     from .operate import Operator, operate
 
     async def work(operator: Operator) -> dict[str, Any]:
+        await _check_here(operator, name)
         return await operator.do("human", name=name, role="none")
 
     result = operate(work, space=space)
@@ -97,6 +99,26 @@ def remove(name: Name, space: Space = None, json: Json = False) -> None:
         show.as_json({"name": result["person"].partition(":")[2], "space": result["space"], "role": ""})
     else:
         show.line(f"{result['person']} has no role in {result['space']} any more.")
+
+
+async def _check_here(operator: Any, name: str) -> None:
+    """Refuses unknown_recipient, naming the people that there are. What is no name is for the verb to say."""
+    from store.domain.errors import Refused
+    from store.domain.ids import near
+
+    found = await operator.do("people")
+    ids = [row["person"].partition(":")[2] for row in found["people"]]
+    id = name.removeprefix("human:")
+    if id in ids or found["total"] > len(ids):
+        return
+    close = near(id, ids)
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(ids) or 'none yet'}."
+    raise Refused(
+        "unknown_recipient",
+        f"{name[:80]!a} is nobody's name in {found['space']}. Nothing was done. {hint} "
+        f"To add somebody: logmem human add NAME --space {found['space']}",
+        near=close,
+    )
 
 
 async def _link(operator: Any, name: str) -> dict[str, Any]:

@@ -1,14 +1,20 @@
 """`call` and `wait`: verbs over REST, for scripts that hold a key."""
 
 import json as jsons
+import shlex
+import sys
 import time
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
 
+from store.domain.text import quoted
+
 from . import show
-from .fault import REFUSED, UNREACHABLE, USAGE, Fault
+from .fault import UNREACHABLE, USAGE, Fault
 from .options import Json, Space
+from .server import Lost, Server
 
 OUTCOMES = {  # of what was waited for: status and exit code
     "approved": 0, "answered": 0, "accepted": 0,
@@ -32,11 +38,16 @@ WAIT_CODES = "\n\n".join(  # a paragraph each, as the help wants it
 )
 
 
-def call(
-    verb: Annotated[str, typer.Argument(metavar="VERB", help="A verb of the catalogue, such as note or ask.")],
+def call(  # noqa: PLR0917 - typer reads the order of arguments from here; nothing else calls it
+    verb: Annotated[
+        str | None, typer.Argument(metavar="VERB", help="A verb of the catalogue, such as note or ask.")
+    ] = None,
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[K=V]...", help="Arguments: name=text, or name:=JSON.")
     ] = None,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List the verbs; with a verb, what it does and which arguments it takes.")
+    ] = False,
     action_id: Annotated[
         str, typer.Option(metavar="ID", help="Makes a repeated call harmless: it gets the first answer again.")
     ] = "",
@@ -47,16 +58,42 @@ def call(
 
     For example: logmem call note where=job:release kind=progress summary="Tests pass"
     """
+    if listing:
+        _list(verb, json=json)
+        return
+    if verb is None:
+        raise Fault("Say which verb. All of them: logmem call --list", code=USAGE)
+    from store.verbs.render import text
+
+    from . import verbs
+
+    row = verbs.named(verb)
     body = _body(arguments or [])
     try:
-        with _Server(space) as server:
-            result = server.ask(verb.removeprefix("logmem_"), body, action_id=action_id)
+        with Server(space) as server:
+            result = server.ask(row.verb, body, action_id=action_id)
     except Fault as no:
-        if not (json and no.body):
-            raise
-        show.say(jsons.dumps({"error": no.body}))
-        raise typer.Exit(no.code) from None
-    (show.as_json if json else show.facts)(result)
+        if json and no.body:
+            show.say(jsons.dumps({"error": no.body}))
+            raise typer.Exit(no.code) from None
+        hint = verbs.meant(row, body) if (no.body or {}).get("code") == "unknown_argument" else ""
+        raise Fault(f"{verbs.fitting(str(no), row)} {hint}".rstrip(), code=no.code) from None
+    if json:
+        show.as_json(result)
+    else:
+        show.line(text(row, result))
+
+
+def _list(verb: str | None, *, json: bool) -> None:
+    """Tell which verbs there are, or all of one."""
+    from . import verbs
+
+    row = verbs.named(verb) if verb else None
+    if json:
+        show.as_json(verbs.facts(row) if row else {"verbs": verbs.all_facts()})
+        return
+    for each in verbs.explained(row) if row else verbs.listed():
+        show.line(each)
 
 
 def wait(
@@ -70,35 +107,75 @@ def wait(
     """Wait until an ask is decided or an item settled; the exit code says how (see below)."""
     _check_trail(trail)
     give_up = time.monotonic() + _seconds(timeout)
-    with _Server(space) as server:
+    with Server(space) as server:
         result = _settled(server, trail, give_up=give_up)
     status = str(result.get("status", ""))
     if json:
         show.as_json(result)
     else:
-        show.line(str(result.get("says") or status))
+        for each in _told(result):
+            show.line(each)
     raise typer.Exit(OUTCOMES.get(status, STILL_PENDING))
 
 
-def _settled(server: "_Server", trail: str, *, give_up: float) -> dict[str, Any]:
+def _told(result: dict[str, Any]) -> Iterator[str]:
+    """How it ended, what the person said to it, and what to call next."""
+    says = str(result.get("says") or result.get("status", ""))
+    yield says
+    for name in ("answer", "reason"):
+        said = result.get(name)
+        if isinstance(said, str) and said and quoted(said, len(said)) not in says:
+            yield f"{name}: {quoted(said, len(said))}"
+    match result.get("next"):
+        case {"tool": str(tool), "args": dict(args)}:
+            given = shlex.join(
+                f"{name}={value}" if isinstance(value, str) else f"{name}:={jsons.dumps(value)}"
+                for name, value in args.items()
+            )
+            yield f"Next: logmem call {tool.removeprefix('logmem_')} {given}"
+
+
+class _Waiting:
+    """What is said while we wait: each thing once, on stderr."""
+
+    def __init__(self, trail: str) -> None:
+        self._trail, self._said = trail, set[str]()
+        if sys.stderr.isatty():
+            self._say("Waiting until it is settled. Ctrl-C ends the waiting and nothing else.")
+
+    def asked_back(self) -> None:
+        self._say(f"A person asked something back; it stays open. See it: logmem call view what={self._trail}")
+
+    def away(self) -> None:
+        if sys.stderr.isatty():
+            self._say(f"The server is away; trying again for {OUTAGE:.0f} s.")
+
+    def _say(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            show.say(text)
+
+
+def _settled(server: Server, trail: str, *, give_up: float) -> dict[str, Any]:
     """How it stands once it is settled, or time is up. Fault: refused, or the server stays away."""
     result: dict[str, Any] = {}
-    heard, told = time.monotonic(), False
+    heard, there, told = time.monotonic(), False, _Waiting(trail)
     while True:
         hold = max(0.0, min(ROUND, give_up - time.monotonic()))
+        again = False
         try:
             result = server.ask("follow", jsons.dumps({"what": trail, "wait": f"{hold:.3f}s"}))
-            heard, again = time.monotonic(), bool(result.get("pending"))
+            heard, there, again = time.monotonic(), True, bool(result.get("pending"))
+            if result.get("status") not in OUTCOMES and not again:
+                told.asked_back()
         except Fault as no:
-            again = False
-            away = no.code == UNREACHABLE and (result or isinstance(no, _Lost))
-            if not away or time.monotonic() - heard > OUTAGE:
+            there = there or isinstance(no, Lost)
+            over = time.monotonic() - heard > OUTAGE or (not result and time.monotonic() >= give_up)
+            if no.code != UNREACHABLE or not there or over:
                 raise
+            told.away()
         if result.get("status") in OUTCOMES or time.monotonic() >= give_up:
             return result
-        if not result.get("pending") and not told:
-            show.say(f"A person asked something back; it stays open. See it: logmem call view what={trail}")
-            told = True
         if not again:
             time.sleep(max(0.0, min(PAUSE, give_up - time.monotonic())))
 
@@ -110,7 +187,7 @@ def _check_trail(trail: str) -> None:
     try:
         known(trail, (Shape.ASK, Shape.ITEM), name="TRAIL")
     except Refused as no:
-        raise Fault(no.message, code=USAGE) from None
+        raise Fault(no.message.replace(" Nothing was written.", ""), code=USAGE) from None
 
 
 def _seconds(timeout: str | None) -> float:
@@ -136,8 +213,19 @@ def _body(arguments: list[str]) -> str:
             raise Fault(f'{name[:80]} is given twice. For a list: {name[:80]}:=\'["a", "b"]\'', code=USAGE)
         if is_json:
             _check(name, value)
+        elif _looks_like_json(value):
+            show.say(f"{name[:80]} is sent as text, though it looks like JSON. For JSON write {name[:80]}:=…")
         parts[name] = value if is_json else jsons.dumps(value)
     return "{" + ", ".join(f"{jsons.dumps(name)}: {value}" for name, value in parts.items()) + "}"
+
+
+def _looks_like_json(value: str) -> bool:
+    if not value.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        return isinstance(jsons.loads(value), dict | list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _check(name: str, value: str) -> None:
@@ -145,82 +233,3 @@ def _check(name: str, value: str) -> None:
         jsons.loads(value)
     except (ValueError, RecursionError) as why:
         raise Fault(f"{name[:80]} is not JSON: {why}. For text write {name[:80]}=text.", code=USAGE) from None
-
-
-class _Lost(Fault):
-    """A server that was there, and then did not answer."""
-
-
-class _Server:
-    """The REST surface of a server, with the credential that the environment names."""
-
-    def __init__(self, space: str | None) -> None:
-        import httpx
-
-        from store.settings import PREFIX
-
-        from .setting import quiet, settings
-
-        found = settings(space=space)
-        quiet(found)
-        if found.rest_token is None:
-            raise Fault(f"Set {PREFIX}REST_TOKEN to the key of an agent: logmem mint NAME", code=USAGE)
-        token = found.rest_token.get_secret_value()
-        if not token.isascii() or not token.isprintable():
-            raise Fault(f"{PREFIX}REST_TOKEN is not a key: it has characters that no key has.", code=USAGE)
-        self._url = found.rest_url or _here(found)
-        headers = {"Authorization": f"Bearer {token}", "X-LogMem-Client": "logmem", "Content-Type": "application/json"}
-        declared = {"X-LogMem-Space": found.space, "X-LogMem-Agent": found.agent}
-        headers |= {name: value for name, value in declared.items() if value}
-        near = httpx.URL(self._url).host in ("127.0.0.1", "localhost", "::1")  # never by way of a proxy
-        self._client = httpx.Client(headers=headers, timeout=httpx.Timeout(75, connect=5), trust_env=not near)
-
-    def __enter__(self) -> "_Server":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._client.close()
-
-    def ask(self, verb: str, body: str, *, action_id: str = "") -> dict[str, Any]:
-        """The result of one call. Fault: refused (with the `body` of the refusal), or not reached."""
-        import httpx
-
-        headers = {"Idempotency-Key": action_id} if action_id else {}
-        if not verb.isidentifier():
-            raise Fault(f"{verb[:80]!r} is no verb.", code=USAGE)
-        try:
-            answer = self._client.post(f"{self._url}/api/tools/{verb}", content=body.encode(), headers=headers)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as why:
-            raise Fault(f"{self._url} cannot be reached: {why}. Nothing was done.", code=UNREACHABLE) from None
-        except httpx.HTTPError as why:
-            retry = "Repeat it with the same --action-id." if action_id else "Look before you repeat it."
-            raise _Lost(
-                f"{self._url} did not answer ({type(why).__name__}): it may or may not have been done. {retry}",
-                code=UNREACHABLE,
-            ) from None
-        return self._read(answer.status_code, answer.content)
-
-    def _read(self, status: int, raw: bytes) -> dict[str, Any]:
-        try:
-            said = jsons.loads(raw)
-        except ValueError:
-            said = None
-        if status == 200 and isinstance(said, dict):
-            return said
-        error = said.get("error") if isinstance(said, dict) else None
-        if not isinstance(error, dict):
-            raise Fault(
-                f"{self._url} answered {status}, and not as LogMem does. See LOGMEM_REST_URL.", code=UNREACHABLE
-            )
-        away = status in (502, 503, 504)
-        text = f"{error.get('code')}: {error.get('message')}"
-        raise Fault(text, code=UNREACHABLE if away else REFUSED, body=error)
-
-
-def _here(found: Any) -> str:
-    from .home import running
-
-    here = running(found.home)
-    if here is None:
-        raise Fault("LogMem is not up here. Start it (logmem up), or set LOGMEM_REST_URL.", code=UNREACHABLE)
-    return here.url

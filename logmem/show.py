@@ -23,8 +23,10 @@ def as_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """One line to stderr, for whoever runs the command."""
-    sys.stderr.write(text.rstrip() + "\n")
+    """One line to stderr, for whoever runs the command; no secret is in it, whatever was given to the command."""
+    from store.telemetry import masked
+
+    sys.stderr.write(masked(text.rstrip()) + "\n")
     sys.stderr.flush()
 
 

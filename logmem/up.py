@@ -6,6 +6,8 @@ import shutil
 import signal
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Annotated, Any, Literal
 
@@ -26,14 +28,12 @@ def up(
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON when ready.")] = False,
     port: Port = None,
     space: Annotated[str | None, typer.Option(metavar="NAME", help="The space to open; made if absent.")] = None,
-    no_bot: Annotated[bool, typer.Option("--no-bot", help="Without the Telegram bot.")] = False,
+    no_bot: Annotated[bool, typer.Option("--no-bot", hidden=True)] = False,
 ) -> None:
     """Start LogMem on this machine: the store and the API. Ctrl-C stops all of it."""
     early = _Early()
     from store.target import reached
 
-    from . import home
-    from .listener import listen
     from .setting import quiet, settings
 
     found = settings(port=port, space=space)
@@ -41,14 +41,28 @@ def up(
     quiet(found)
     if no_bot:
         show.say("There is no bot in this version, so --no-bot changes nothing.")
-    patience = LEFT_OVER if found.port and home.left_over(found.home) else 0
-    with home.alone(found.home), listen(found.host, found.port, patience=patience) as listener:
+    with _begun(found) as listener:
         show.say(f"Starting LogMem in {found.home} …")
         with reached(found, keep=True) as target:
             try:
                 asyncio.run(_Up(found, target, listener).run(early, json=json))
             finally:  # what is left is to stop the store, which takes a moment
                 _on_signals(signal.SIG_IGN)
+
+
+@contextmanager
+def _begun(found: Any) -> Iterator[socket.socket]:
+    """The socket to listen on, with the state folder ours. Fault: neither is to be had, and nothing was made."""
+    from . import home
+    from .listener import listen
+
+    patience = LEFT_OVER if found.port and home.left_over(found.home) else 0
+    if not home.used(found.home):  # nobody else is up from there; a port in use leaves nothing behind
+        with listen(found.host, found.port) as listener, home.alone(found.home):
+            yield listener
+        return
+    with home.alone(found.home), listen(found.host, found.port, patience=patience) as listener:
+        yield listener
 
 
 def serve(
@@ -116,7 +130,7 @@ class _Up:
         from .home import Running, record
 
         async with opened(self.target) as store:
-            link = await self._login_path(store)
+            link, owner = await self._login_path(store)
             promise = store.promise
         for warning in promise.warnings if promise else ():
             show.say(f"Warning: {warning}.")
@@ -134,10 +148,10 @@ class _Up:
         if json:
             show.as_json(ready)
         else:
-            _tell(ready, means=promise.text if promise else "")
+            _tell(ready, owner=owner, means=promise.text if promise else "")
 
-    async def _login_path(self, store: Any) -> str:
-        """Make the space if it is absent; a sign-in link for its owner while no owner is signed in, else ''."""
+    async def _login_path(self, store: Any) -> tuple[str, str]:
+        """Make the space if it is absent; a sign-in link for its owner while no owner is signed in, else ''; whose."""
         from store.domain.errors import Refused
 
         from .operate import Operator
@@ -149,23 +163,27 @@ class _Up:
             if no.code != "id_taken":  # it is there already
                 raise
         owners = [p for p in (await operator.do("people"))["people"] if p["role"] == "owner"]
-        if any(owner["signed_in"] for owner in owners):
-            return ""
+        for owner in owners:
+            if owner["signed_in"]:
+                return "", owner["person"].partition(":")[2]
         if not owners:
             owners = [await operator.do("human", name=FIRST_OWNER, role="owner")]
-        link: str = (await operator.do("link", name=owners[0]["person"]))["link_path"]
-        return link
+        first: str = owners[0]["person"]
+        link: str = (await operator.do("link", name=first))["link_path"]
+        return link, first.partition(":")[2]
 
 
-def _tell(ready: dict[str, Any], *, means: str) -> None:
+def _tell(ready: dict[str, Any], *, owner: str, means: str) -> None:
     """For eyes: where everything is, and what comes next."""
     command = "logmem" if shutil.which("logmem") else "./run"
+    anew = f"{command} human link {owner} --space {ready['space']}"
     show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
     if ready["console_login_url"]:
         show.line(f"  Console   {ready['console_login_url']}")
-        show.line(f"            signs the owner in, once, within 10 minutes; for a new link: {command} human link NAME")
+        show.line(f"            signs {owner} in, once, within 10 minutes; for a new link: {anew}")
     else:
         show.line(f"  Console   {ready['url']}")
+        show.line(f"            {owner} is signed in; for a link to sign in elsewhere: {anew}")
     show.line(f"  MCP URL   {ready['mcp_url']}")
     show.line(f"            for an agent: {command} mint NAME --space {ready['space']}")
     show.line("            it prints the agent's own URL, for the agent's MCP settings")

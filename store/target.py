@@ -52,9 +52,15 @@ async def _fit(store: Store, deadline: float) -> None:
             return
         except (redis.AuthenticationError, redis.ResponseError) as why:
             raise StoreProblem(
-                f"The store does not let LogMem in: {why}. Check LOGMEM_REDIS_URI and its users."
+                f"The store does not let LogMem in: {_said(why)}. Check LOGMEM_REDIS_URI and its users."
             ) from why
         except (redis.ConnectionError, redis.TimeoutError, redis.BusyLoadingError, OSError) as why:
             if time.monotonic() > deadline:
-                raise StoreProblem(f"The store does not answer: {why}. Start it, or check LOGMEM_REDIS_URI.") from why
+                text = f"The store does not answer: {_said(why)}. Start it, or check LOGMEM_REDIS_URI."
+                raise StoreProblem(text) from why
         await asyncio.sleep(PAUSE)
+
+
+def _said(why: Exception) -> str:
+    """What the library says, to go on from."""
+    return str(why).rstrip(". ")

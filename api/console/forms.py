@@ -19,8 +19,9 @@ Fields = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of the page of one ask: where it is sent, the verb, and the verb's arguments from its fields."""
+    """A form of the page of one ask or item: where it is sent, the verb, and its arguments from the fields."""
 
+    of: str
     path: str
     verb: str
     arguments: Callable[[Fields, list[str]], dict[str, Any]]
@@ -61,7 +62,9 @@ def _chosen(number: str, options: list[str]) -> str:
 
 
 FORMS = (
-    Form("decide", "decide", _decision),
-    Form("ask-back", "ask_back", lambda fields, _: {"text": fields.get("text", "")}),
-    Form("take-back", "take_back", lambda fields, _: {"reason": fields.get("reason", "")}),
+    Form("ask", "decide", "decide", _decision),
+    Form("ask", "ask-back", "ask_back", lambda fields, _: {"text": fields.get("text", "")}),
+    Form("ask", "take-back", "take_back", lambda fields, _: {"reason": fields.get("reason", "")}),
+    Form("item", "accept", "accept", lambda fields, _: {}),
+    Form("item", "decline", "accept", lambda fields, _: {"decline": True, "reason": fields.get("reason", "")}),
 )

@@ -12,11 +12,26 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from store.domain.moments import SECOND, age, moment, span
+from store.domain.moments import DAY, HOUR, MINUTE, SECOND, age, moment, since, span
 from store.domain.text import one_line
 from store.verbs.canonical import canonical
 
-FILTERS = ("said", "shown", "escapes", "lines", "tree", "bare", "utc", "ago", "left", "held")  # of the templates
+FILTERS = (
+    "said",
+    "shown",
+    "escapes",
+    "lines",
+    "tree",
+    "bare",
+    "utc",
+    "ago",
+    "left",
+    "held",
+    "verb",
+)  # of the templates
+# Kinds whose summary is a sentence of ours; what somebody said with it stands in the payload.
+OURS = frozenset(("decided", "taken_back", "redeemed", "withdrawn", "expired", "lapsed", "accepted", "redacted"))
+VERBS = {"approve": "approved", "reject": "rejected", "answer": "answered", "question": "asked", "redeemed": "used it"}
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
 ESCAPES = re.compile(r'(\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt"\\]))')
 ESCAPED = 10  # characters that one becomes at most
@@ -31,6 +46,13 @@ class Node:
     kind: str  # word, text, list or object
     lines: Sequence[str] = ()
     items: "Sequence[Node]" = ()
+
+    @property
+    def rows(self) -> int:
+        """How many lines it takes on a page that is wide enough."""
+        if self.items:
+            return bool(self.label) + sum(item.rows for item in self.items)
+        return len(self.lines) + (len(self.lines) > 1 and bool(self.label))
 
 
 def said(text: str) -> str:
@@ -97,15 +119,22 @@ def utc(iso: str) -> str:
 
 def ago(iso: str, now: str) -> str:
     """`3 min ago`."""
-    return age(ms(now) - ms(iso)).replace("now", "just now")
+    return since(ms(now) - ms(iso))
 
 
 def left(iso: str, now: str) -> str:
-    """`23 h left`, or `over`."""
+    """`24 h left`, or `over`."""
     rest = ms(iso) - ms(now)
-    return f"{age(max(rest, 5 * SECOND)).removesuffix(' ago')} left" if rest > 0 else "over"
+    # To the nearest: an ask for a day has 24 h left while its page loads.
+    unit = next((unit for below, unit in ((MINUTE, SECOND), (HOUR, MINUTE), (2 * DAY, HOUR)) if rest < below), DAY)
+    return f"{age(max(rest + unit // 2, 5 * SECOND)).removesuffix(' ago')} left" if rest > 0 else "over"
 
 
 def held(seconds: int) -> str:
     """How long an approval holds: `24 h`."""
     return span(seconds * SECOND)
+
+
+def verb(kind: str) -> str:
+    """What somebody did, from the kind of their entry or their verdict."""
+    return VERBS.get(kind, kind.replace("_", " "))

@@ -19,7 +19,7 @@ from store.verbs.call import Result
 from store.verbs.catalog import ROWS
 from store.verbs.identity import Badge
 from store.verbs.perform import perform
-from store.verbs.sessions import link_for, open_spaces, sign_in, sign_out
+from store.verbs.sessions import link_for, no_link, sign_in, sign_out, signed_in
 
 from ..answers import record
 from ..auth import COOKIE, session_badge
@@ -39,7 +39,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 TYPES = {".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-STATES = {  # words and tone of each state of an ask
+STATES = {  # words and tone of each state of an ask or item
     "pending": ("Waiting for a decision", "open"),
     "approved": ("Approved", "yes"),
     "rejected": ("Rejected", "no"),
@@ -49,11 +49,16 @@ STATES = {  # words and tone of each state of an ask
     "redeemed": ("Approved and used", "yes"),
     "lapsed": ("Approval lapsed unused", "past"),
     "taken_back": ("Approval taken back", "no"),
+    # Of an item, where an ask has no such state.
+    "open": ("Waiting to be accepted", "open"),
+    "accepted": ("Accepted", "yes"),
+    "declined": ("Declined", "no"),
 }
 TITLES = {400: "That did not work", 403: "Not for you", 404: "Not found", 409: "It stands otherwise", 413: "Too large"}
 UNAVAILABLE = "Not now"
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+Headers = dict[str, str]
 
 
 class Console:
@@ -70,25 +75,27 @@ class Console:
             lstrip_blocks=True,
         )
         env.filters |= {name: getattr(inert, name) for name in inert.FILTERS}
-        env.globals |= {"version": version, "states": STATES, "quote": _quote}
+        env.globals |= {"version": version, "states": STATES, "ours": inert.OURS, "quote": _quote}
         self.env = env
 
     def router(self) -> APIRouter:
         """Every path of the console."""
         made = APIRouter(include_in_schema=False)
-        ask = "/s/{space}/ask/{trail}"
         for path, endpoint in (
             ("/", self.home),
             ("/sign-in/{link}", self.link),
             ("/s/{space}/", self.inbox),
-            (ask, self.ask),
+            ("/s/{space}/ask/{trail}", self.ask),
+            ("/s/{space}/item/{trail}", self.item),
             ("/static/{name}", self.file),
         ):
             made.add_api_route(path, self._guarded(endpoint), methods=["GET", "HEAD"])
         made.add_api_route("/sign-in/{link}", self._guarded(self.sign_in), methods=["POST"])
         made.add_api_route("/sign-out", self._guarded(self.sign_out), methods=["POST"])
         for form in FORMS:
-            made.add_api_route(f"{ask}/{form.path}", self._guarded(self._posted(form)), methods=["POST"])
+            made.add_api_route(
+                f"/s/{{space}}/{form.of}/{{trail}}/{form.path}", self._guarded(self._posted(form)), methods=["POST"]
+            )
         # Whatever else is under these: a page that says so, and for a form's own address that it takes no GET.
         every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
         for path in ("/s/{space}", "/s/{rest:path}", "/sign-in/{rest:path}", "/sign-out"):
@@ -98,17 +105,19 @@ class Console:
     async def home(self, request: Request) -> Response:
         """The inbox of the only space, or the spaces to choose from."""
         badge = session_badge(request)
-        names = await open_spaces(_store(request), badge)
+        person, names = await signed_in(_store(request), badge)
         if len(names) == 1:
             return _to(f"/s/{_quote(names[0])}/")
-        return self.page("spaces.html", title="Spaces", names=names, token=form_token(badge))
+        return self.page("spaces.html", title="Spaces", names=names, v={"caller": person}, token=form_token(badge))
 
     async def link(self, request: Request) -> Response:
         """A button that signs in. Nothing is used up by looking: chat apps fetch the links that they show."""
         link = request.path_params["link"]
         person = await link_for(_store(request), link)
         if person is None:
-            raise _used_up()
+            if (await self._whose(request))["v"]:
+                return _to("/")  # whoever used it is in
+            raise no_link(link)
         action = f"/sign-in/{_quote(link)}"
         # So that its form says where it came from, but no address that holds the link.
         own = {"Referrer-Policy": "strict-origin"}
@@ -117,7 +126,12 @@ class Console:
     async def sign_in(self, request: Request) -> Response:
         """Use the link up and open a session; one that this browser had before ends."""
         check_signing_in(request)
-        session = await sign_in(_store(request), request.path_params["link"], client="console")
+        try:
+            session = await sign_in(_store(request), request.path_params["link"], client="console")
+        except Refused:
+            if (await self._whose(request))["v"]:
+                return _to("/")
+            raise
         if request.cookies.get(COOKIE):
             await self._end(request)
         response = _to("/")
@@ -140,21 +154,27 @@ class Console:
             return  # no session of ours
 
     async def inbox(self, request: Request) -> Response:
-        """What waits for me, what waits for others, and what was settled lately."""
+        """What waits for me, what was handed to me, what waits for others, and what was settled lately."""
         badge = _badge(request)
         found = await perform(_store(request), badge, ROWS["inbox"], {})
         return self.page("inbox.html", title="Inbox", v=found, token=form_token(badge))
 
     async def ask(self, request: Request) -> Response:
         """One ask with all that it would do."""
-        return await self._ask(request, _badge(request))
+        return await self._one(request, _badge(request), "ask")
 
-    async def _ask(
-        self, request: Request, badge: Badge, *, no: Refused | None = None, typed: Fields | None = None
+    async def item(self, request: Request) -> Response:
+        """One thing that was handed over, and how it stands."""
+        return await self._one(request, _badge(request), "item")
+
+    async def _one(
+        self, request: Request, badge: Badge, of: str, *, no: Refused | None = None, typed: Fields | None = None
     ) -> Response:
         v = await _look(request, badge)
+        if v["of"] != of:
+            return _to(f"/s/{_quote(badge.spaces[-1][1])}/{v['of']}/{_quote(v['what'])}")
         return self.page(
-            "ask.html",
+            f"{of}.html",
             status=no.status if no else 200,
             title=f"{inert.said(v['summary'])}",
             v=v,
@@ -165,7 +185,7 @@ class Console:
         )
 
     def _posted(self, form: Form) -> Endpoint:
-        """Take a form: do it and show the ask as it stands then, or show what the store says instead."""
+        """Take a form: do it and show the thing as it stands then, or show what the store says instead."""
 
         async def endpoint(request: Request) -> Response:
             badge = _badge(request)
@@ -179,8 +199,8 @@ class Console:
             except Refused as no:
                 if no.status in (401, 404):
                     raise
-                return await self._ask(request, badge, no=no, typed=fields)
-            return _to(f"/s/{_quote(badge.spaces[-1][1])}/ask/{_quote(trail)}")
+                return await self._one(request, badge, form.of, no=no, typed=fields)
+            return _to(f"/s/{_quote(badge.spaces[-1][1])}/{form.of}/{_quote(trail)}")
 
         return endpoint
 
@@ -200,19 +220,35 @@ class Console:
         known = path == "/sign-out" or path.rpartition("/")[2] in {form.path for form in FORMS}
         if known and request.method != "POST":
             text = "This address takes a form from its page, not a look. Nothing was changed."
-            return self.page(
-                "problem.html", status=405, headers={"Allow": "POST"}, title=TITLES[400], text=text, code=""
-            )
-        return self.page("problem.html", status=404, title=TITLES[404], text="There is no such page.", code="")
+            return await self._trouble(request, 405, TITLES[400], text, headers={"Allow": "POST"})
+        return await self.lost(request)
 
-    def page(
-        self, template: str, *, status: int = 200, headers: dict[str, str] | None = None, **context: Any
+    async def lost(self, request: Request) -> Response:
+        """There is no such page."""
+        return await self._trouble(request, 404, TITLES[404], "There is no such page.")
+
+    async def _trouble(
+        self, request: Request, status: int, title: str, text: str, *, code: str = "", headers: Headers | None = None
     ) -> Response:
+        whose = {"v": None, "token": ""} if status >= 500 else await self._whose(request)
+        return self.page("problem.html", status=status, headers=headers, title=title, text=text, code=code, **whose)
+
+    async def _whose(self, request: Request) -> dict[str, Any]:
+        """What pages of a session show of it, also where something went wrong; `v` is None without a session."""
+        try:
+            badge = session_badge(request)
+            person, names = await signed_in(_store(request), badge)
+        except Refused:
+            return {"v": None, "token": ""}
+        space = request.path_params.get("space")
+        return {"v": {"caller": person, **({"space": space} if space in names else {})}, "token": form_token(badge)}
+
+    def page(self, template: str, *, status: int = 200, headers: Headers | None = None, **context: Any) -> Response:
         """A page, with what keeps it from being framed, kept or made to load anything."""
         text = self.env.get_template(template).render(context)
         return HTMLResponse(text, status, {**HEADERS, **(headers or {})})
 
-    def problem(self, request: Request, no: Refused) -> Response:
+    async def problem(self, request: Request, no: Refused) -> Response:
         """A refusal as a page; without a session, how to get one."""
         if no.status == 401:
             response = self.page("help.html", status=401, title="Sign in", text=_own_words(request, no))
@@ -221,14 +257,14 @@ class Console:
             return response
         title = TITLES.get(no.status, UNAVAILABLE)
         later = {"Retry-After": str(no.facts["retry_after"])} if "retry_after" in no.facts else {}
-        return self.page("problem.html", status=no.status, headers=later, title=title, text=no.message, code=no.code)
+        return await self._trouble(request, no.status, title, no.message, code=no.code, headers=later)
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
         async def guarded(request: Request) -> Response:
             try:
                 return await endpoint(request)
             except Refused as no:
-                return self.problem(request, no)
+                return await self.problem(request, no)
             except ClientDisconnect:
                 raise
             except Exception as fault:  # noqa: BLE001 - whatever it is, a person gets a page without a trace
@@ -236,7 +272,7 @@ class Console:
                 text = (
                     "Something went wrong on the server; its log says what. Look whether it was done before you retry."
                 )
-                return self.page("problem.html", status=500, title=UNAVAILABLE, text=text, code="internal")
+                return await self._trouble(request, 500, UNAVAILABLE, text, code="internal")
 
         return guarded
 
@@ -276,12 +312,8 @@ def _quote(text: str) -> str:
     return quote(text, safe="")
 
 
-def _used_up() -> Refused:
-    return Refused("unauthenticated", "This sign-in link was used or is older than 10 minutes.")
-
-
 def _own_words(request: Request, no: Refused) -> str:
     """What a person without a session is told: of keys they know nothing."""
     if no.code == "unauthenticated" and not request.url.path.startswith("/sign-in/"):
         return "" if request.method in ("GET", "HEAD") else "Your session has ended. Nothing was changed."
-    return no.message
+    return no.message.partition(" Ask for a new one:")[0]  # how, the page says

@@ -10,10 +10,11 @@ from typing import Any
 
 from .bounds import VALUES
 from .document import Document, Index, entry_id
-from .entry import ABSENT, Entry
+from .entry import ABSENT, Entry, Logged
 from .errors import Refused
 from .ids import principal
-from .moments import DAY, HOUR, MINUTE, age, duration, iso, span, until
+from .moments import DAY, HOUR, MINUTE, duration, iso, since, span, until
+from .text import one_line
 from .via import surface
 
 RISKS = ("low", "normal", "high")
@@ -24,6 +25,7 @@ VALID_MINIMUM = MINUTE
 VALID_FOR = {"low": DAY, "normal": DAY, "high": HOUR}  # default and upper bound of valid_for, by risk
 PENDING_LIMIT = 20
 OPTION_LENGTH = 200  # characters
+SAID_SHOWN = 200  # characters of an answer or a reason in a sentence
 ANY_APPROVER = ("role:approver",)
 ROLES = ("approver", "owner")  # that an ask may name
 
@@ -227,10 +229,12 @@ def check_approver(*, by: str, roles: Sequence[str]) -> None:
         raise Refused("not_an_approver", f"{by} is no approver now. Nothing changed.")
 
 
-def decide(ask: Ask, verdict: str, *, by: str, via: str, assurance: str, shown: str, now: int) -> Ask:
+def decide(
+    ask: Ask, verdict: str, *, by: str, via: str, assurance: str, shown: str, now: int, said: Logged | None = None
+) -> Ask:
     """Settle an ask by an eligible person. Refuses expired, already_settled, digest_mismatch, invalid_argument."""
     ask = ask.as_of(now)
-    _check_pending(ask, now=now)
+    _check_pending(ask, now=now, said=said)
     if not shown:
         raise Refused(
             "digest_required",
@@ -252,34 +256,36 @@ def decide(ask: Ask, verdict: str, *, by: str, via: str, assurance: str, shown: 
     return replace(step(ask, verdict, at=now, by=by), via=via, assurance=assurance)
 
 
-def _check_pending(ask: Ask, *, now: int) -> None:
+def _check_pending(ask: Ask, *, now: int, said: Logged | None = None) -> None:
     if ask.state == "expired":
         raise Refused(
             "expired",
-            f"The deadline passed {age(now - ask.deadline)} and nobody had decided. Nothing changed. "
+            f"The deadline passed {since(now - ask.deadline)} and nobody had decided. Nothing changed. "
             f'It can be asked again: logmem_ask {{again: "{ask.id}"}}',
             **verdict_of(ask),
         )
     if ask.state != "pending":
-        raise Refused("already_settled", f"{told(ask, now=now)} Nothing changed.", **verdict_of(ask))
+        raise Refused(
+            "already_settled", f"{told(ask, now=now, said=said)} Nothing changed.", **verdict_of(ask, said=said)
+        )
 
 
-def withdraw(ask: Ask, *, by: str, now: int) -> Ask:
+def withdraw(ask: Ask, *, by: str, now: int, said: Logged | None = None) -> Ask:
     """Take a pending ask away. Refuses not_yours, expired, already_settled."""
     ask = ask.as_of(now)
     _check_requester(ask, by=by, what="withdraw")
-    _check_pending(ask, now=now)
+    _check_pending(ask, now=now, said=said)
     return step(ask, "withdraw", at=now, by=by)
 
 
-def take_back(ask: Ask, *, by: str, now: int) -> Ask:
+def take_back(ask: Ask, *, by: str, now: int, said: Logged | None = None) -> Ask:
     """Undo an approval that was not used yet. Refuses already_redeemed, lapsed, taken_back, not_approved."""
     ask = ask.as_of(now)
-    _check_approved(ask, now=now)
+    _check_approved(ask, now=now, said=said)
     return replace(step(ask, "take_back"), closed=now, closed_by=by)
 
 
-def redeem(ask: Ask, *, by: str, now: int, fault: Refused | None = None) -> Ask:
+def redeem(ask: Ask, *, by: str, now: int, fault: Refused | None = None, said: Logged | None = None) -> Ask:
     """Use an approval, once; `fault` is what is wrong with the payload, or with the text that was approved.
 
     Refuses, in this order: not_yours, the fault, already_redeemed, lapsed, taken_back, not_approved.
@@ -288,20 +294,20 @@ def redeem(ask: Ask, *, by: str, now: int, fault: Refused | None = None) -> Ask:
     _check_requester(ask, by=by, what="redeem")
     if fault:
         raise fault
-    _check_approved(ask, now=now)
+    _check_approved(ask, now=now, said=said)
     return replace(step(ask, "redeem"), closed=now, closed_by=by)
 
 
 CLOSED_CODES = {"redeemed": "already_redeemed", "lapsed": "lapsed", "taken_back": "taken_back"}
 
 
-def _check_approved(ask: Ask, *, now: int) -> None:
+def _check_approved(ask: Ask, *, now: int, said: Logged | None) -> None:
     if ask.state == "approved":
         return
     code = CLOSED_CODES.get(ask.state, "not_approved")
     again = f' Ask again: logmem_ask {{again: "{ask.id}"}}' if ask.state not in ("pending", "redeemed") else ""
     wait = f' Wait for it: logmem_follow {{what: "{ask.id}"}}' if ask.state == "pending" else ""
-    raise Refused(code, f"{told(ask, now=now)} Nothing ran.{again}{wait}", **verdict_of(ask))
+    raise Refused(code, f"{told(ask, now=now, said=said)} Nothing ran.{again}{wait}", **verdict_of(ask, said=said))
 
 
 def _check_requester(ask: Ask, *, by: str, what: str) -> None:
@@ -313,10 +319,10 @@ def _check_requester(ask: Ask, *, by: str, what: str) -> None:
         )
 
 
-def ask_back(ask: Ask, *, now: int) -> Ask:
+def ask_back(ask: Ask, *, now: int, said: Logged | None = None) -> Ask:
     """The ask with a person's question waiting for its requester. Refuses expired, already_settled."""
     ask = ask.as_of(now)
-    _check_pending(ask, now=now)
+    _check_pending(ask, now=now, said=said)
     return replace(ask, questioned=True)
 
 
@@ -325,8 +331,21 @@ def answered_back(ask: Ask, *, by: str) -> Ask | None:
     return replace(ask, questioned=False) if ask.questioned and by == ask.by else None
 
 
-def verdict_of(ask: Ask) -> dict[str, Any]:
-    """The facts of how an ask ended, for programs."""
+def grounds(ask: Ask) -> str:
+    """The id of the entry in which a person said why the ask stands as it does, or ''."""
+    return ask.ended if ask.state == "taken_back" else ask.decided
+
+
+def words_of(said: Logged | None) -> dict[str, str]:
+    """The answer and the reason that a person gave in this entry (of `grounds`); neither where they gave none."""
+    payload = said.entry.payload if said and said.entry else None
+    if not isinstance(payload, dict):
+        return {}
+    return {k: payload[k] for k in ("answer", "reason") if payload.get(k)}
+
+
+def verdict_of(ask: Ask, *, said: Logged | None = None) -> dict[str, Any]:
+    """The facts of how an ask ended, for programs; `said` is the entry of `grounds`, for what was answered and why."""
     facts = {
         "trail": ask.id,
         "status": ask.state,
@@ -340,13 +359,15 @@ def verdict_of(ask: Ask) -> dict[str, Any]:
         facts["closed_by"] = ask.closed_by
     if ask.closed:
         facts["closed_at"] = iso(ask.closed)
+    facts |= words_of(said)
     return {k: v for k, v in facts.items() if v}
 
 
-def told(ask: Ask, *, now: int) -> str:
-    """How an ask stands, in a sentence."""
-    when = age(now - ask.settled)
-    after = age(now - ask.closed)
+def told(ask: Ask, *, now: int, said: Logged | None = None) -> str:
+    """How an ask stands, in a sentence; `said` is the entry of `grounds`, for what was answered and why."""
+    when = since(now - ask.settled)
+    after = since(now - ask.closed)
+    words = _quoted(said)
     match ask.state:
         case "pending":
             return f"Nobody has decided yet; there is time until {iso(ask.deadline)}."
@@ -359,5 +380,13 @@ def told(ask: Ask, *, now: int) -> str:
         case "lapsed":
             return f"{ask.settled_by} approved this {when} and it held for {span(ask.valid_for)}."
         case "taken_back":
-            return f"{ask.closed_by} took the approval back {after}."
-    return f"{ask.settled_by} {ask.state} this {when}{surface(ask.via)}."
+            return f"{ask.closed_by} took the approval back {after}{words}."
+    return f"{ask.settled_by} {ask.state} this {when}{surface(ask.via)}{words}."
+
+
+def _quoted(said: Logged | None) -> str:
+    """`: "the answer", reason "why"`, or '' when nothing was said."""
+    words = {k: one_line(text, SAID_SHOWN) for k, text in words_of(said).items()}
+    if "answer" in words and "reason" in words:
+        return f": {words['answer']}, reason {words['reason']}"
+    return "".join(f": {text}" for text in words.values())

@@ -140,7 +140,7 @@ def check_note_kind(kind: str) -> None:
         raise Refused("reserved_kind", text, kind=kind, tool=tool)
     if kind in PEOPLE_KINDS:
         text = (
-            f'kind "{kind}" is a person\'s alone: people decide in the console or on Telegram. Nothing was written. '
+            f'kind "{kind}" is a person\'s alone: people decide in the console. Nothing was written. '
             "To ask for a decision: logmem_ask {where, summary, payload}"
         )
         raise Refused("reserved_kind", text, kind=kind)

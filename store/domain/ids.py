@@ -69,6 +69,7 @@ _SHAPES: tuple[tuple[Shape, re.Pattern[str], str], ...] = (
     ),
 )
 _FORMS = {known_shape: form for known_shape, _, form in _SHAPES}
+_BEGINS = {Shape.ASK: ("ask_", 26), Shape.ITEM: ("ci_", 13), Shape.MAILBOX_NOTE: ("mb_", 13)}  # prefix, length of all
 
 
 def principal(
@@ -122,12 +123,28 @@ def known(text: object, shapes: Iterable[Shape] = Shape, *, name: str) -> tuple[
     if found in wanted and isinstance(text, str):
         return found, text
     forms = "; ".join(f"{each}: {_FORMS[each]}" for each in wanted)
-    seems = f", which has the form of {_an(found)}" if found else ""
+    seems = f", which has the form of {_an(found)}" if found else _slip(text, wanted)
     raise Refused(
         "malformed_id",
         f"{name} is {quoted(text)}{seems}. Expected is {forms}. Nothing was written.",
         argument=name,
     )
+
+
+def _slip(text: object, wanted: Iterable[Shape]) -> str:
+    """How an id that was ours became none, if it begins like one of these."""
+    for each in wanted:
+        prefix, length = _BEGINS.get(each, ("", 0))
+        if prefix and isinstance(text, str) and text.startswith(prefix):
+            wrong = (
+                "a character in it is wrong"
+                if len(text) == length
+                else "it was cut"
+                if len(text) < length
+                else "it is too long"
+            )
+            return f", which is no {each} of ours: {wrong}"
+    return ""
 
 
 # The cost of difflib grows with the product of both lengths. Its quick ratio is an upper bound of the true one and

@@ -10,7 +10,7 @@ from typing import Any
 from .document import Document, Index, entry_id
 from .entry import Logged
 from .errors import Refused
-from .moments import DAY, MINUTE, age, iso
+from .moments import DAY, MINUTE, age, iso, since
 from .text import one_line
 from .via import surface
 
@@ -180,7 +180,7 @@ def outcome(item: Item, *, ended: Logged | None = None) -> dict[str, Any]:
 
 def told(item: Item, *, now: int, ended: Logged | None = None) -> str:
     """How an item stands, in a sentence; `ended` is the entry that settled it."""
-    when, after = age(now - item.settled), age(now - item.closed)
+    when, after = since(now - item.settled), since(now - item.closed)
     match item.state:
         case "open":
             return f"{item.id} is open; {item.to} has until {iso(item.deadline)}."
@@ -211,7 +211,9 @@ def standing(item: Item, mark: Mark | None, now: int, *, me: str = "", ended: Lo
     if item.state == "open":
         seen["delivery"] = "surfaced" if mark else "queued"
         shift = f" in shift {mark.shift}" if mark and mark.shift else ""
-        saw = f"{mark.by} was shown it {age(now - mark.at)}{shift}" if mark else f"{item.to} has not been shown it yet"
+        saw = (
+            f"{mark.by} was shown it {since(now - mark.at)}{shift}" if mark else f"{item.to} has not been shown it yet"
+        )
         says = f"{says[:-1]}; {saw}."
     return {"trail": item.id, **outcome(item, ended=ended), **shown, **seen, "says": says, **_next(item, me=me)}
 

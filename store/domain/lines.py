@@ -172,8 +172,6 @@ def _verdict(view: View, ask: Ask, facts: dict[str, Any], text: dict[str, str]) 
     facts |= {"status": ask.state, **({"by": by} if by else {}), "age": _age(view, at)}
     said = view.entries.get(getattr(ask, why)) if why else None
     text |= {k: v for k, v in _payload(said).items() if k in ("answer", "reason")}
-    if said and ask.state == "taken_back":
-        text["reason"] = said.summary
     left = ask.lapses - view.now if ask.state == "approved" else 0
     weight = (0, ask.lapses) if ask.state == "approved" else (1, at)
     return weight, Line(section="verdicts", at=at, facts=facts, texts=text, left=left, document=ask)

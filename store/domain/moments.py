@@ -9,7 +9,7 @@ from typing import NoReturn
 from .errors import Refused
 from .text import quoted
 
-__all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "WEEK", "age", "duration", "iso", "moment", "span", "until"]
+__all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "WEEK", "age", "duration", "iso", "moment", "since", "span", "until"]
 
 SECOND = 1_000
 MINUTE = 60 * SECOND
@@ -112,6 +112,11 @@ def iso(ms: int) -> str:
 def age(ms: int) -> str:
     """How long ago, in words: `now` (under 5 s, or in the future by a clock's fault), `40 s ago`, `3 min ago`."""
     return "now" if ms < 5 * SECOND else f"{_rounded(ms)} ago"
+
+
+def since(ms: int) -> str:
+    """`age` for within a sentence: `just now`, `3 min ago`."""
+    return "just now" if ms < 5 * SECOND else age(ms)
 
 
 def span(ms: int) -> str:

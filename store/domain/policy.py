@@ -44,7 +44,7 @@ RULES: Sequence[Rule] = (
         "only-people-decide",
         lambda r: r.effect == "decide" and r.is_ != "human",
         "humans_only",
-        "{verb} is for people: they decide in the console or on Telegram, and {principal} is none. Nothing changed. "
+        "{verb} is for people: they decide in the console, and {principal} is none. Nothing changed. "
         "Wait for them: logmem_follow {{what: <trail>}}",
     ),
     Rule(

@@ -158,6 +158,12 @@ async def found(call: Call, trail: str) -> Ask:
     return ask
 
 
+async def grounds(call: Call, ask: Ask) -> Logged | None:
+    """The entry in which a person said why the ask stands as it does; an ask that waits has none."""
+    id = rules.grounds(ask)
+    return (await call.recall([id])).get(id)
+
+
 async def words(call: Call, ask: Ask) -> Entry:
     """What was asked, checked. Refuses what `checked` does."""
     return checked(ask, (await call.recall([ask.asked])).get(ask.asked), space=call.caller.space)
@@ -200,7 +206,8 @@ async def _earlier(call: Call, trail: str, *, expires_in: Length, valid_for: Len
 
 
 async def _withdraw(call: Call, trail: str) -> Commit:
-    new = rules.withdraw(await found(call, trail), by=call.me, now=call.now)
+    ask = await found(call, trail)
+    new = rules.withdraw(ask, by=call.me, now=call.now, said=await grounds(call, ask))
     entry = call.entry(new.where, "withdrawn", "withdrawn by its requester", trail=trail)
     return Commit(result=_standing(new, call.now), puts=(put(new, ended=0),), entries=(entry,), not_after=new.deadline)
 
@@ -214,7 +221,10 @@ async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit
     if payload is not ABSENT:
         check_payload(payload)
     ask = await found(call, trail)
-    new = rules.redeem(ask, by=call.me, now=call.now, fault=await _fault(call, ask, payload))
+    await call.recall([ask.asked, rules.grounds(ask)])  # both at once
+    new = rules.redeem(
+        ask, by=call.me, now=call.now, fault=await _fault(call, ask, payload), said=await grounds(call, ask)
+    )
     decision = {
         "verdict": "approve",
         "by": ask.settled_by,
@@ -222,6 +232,7 @@ async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit
         "assurance": ask.assurance,
         "at": iso(ask.settled),
         "entry": ask.decided,
+        "reason": Quote(ask.decided, "reason"),
     }
     return Commit(
         result={

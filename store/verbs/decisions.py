@@ -2,10 +2,10 @@
 
 from ..domain import ask as rules
 from ..domain.commit import Commit, Quote, put
-from ..domain.entry import check_summary
+from ..domain.entry import ABSENT, check_summary
 from ..domain.errors import Refused
 from .approvers import check_decider, standing
-from .asks import REASON_LIMIT, found, words
+from .asks import REASON_LIMIT, found, grounds, words
 from .call import Call
 
 
@@ -15,7 +15,16 @@ async def decide(
     """Decide an ask: approve, reject or answer it. digest is the one that was shown with it."""
     ask = await found(call, trail)
     await check_decider(call, ask)
-    new = rules.decide(ask, verdict, by=call.me, via=call.caller.via, assurance="session", shown=digest, now=call.now)
+    new = rules.decide(
+        ask,
+        verdict,
+        by=call.me,
+        via=call.caller.via,
+        assurance="session",
+        shown=digest,
+        now=call.now,
+        said=await grounds(call, ask),
+    )
     if len(reason) > REASON_LIMIT or len(answer) > REASON_LIMIT:
         raise Refused("too_long", f"reason and answer may have {REASON_LIMIT} characters. Nothing changed.")
     # What nobody can read any more, or what was altered, can only be rejected.
@@ -61,7 +70,7 @@ async def ask_back(call: Call, *, trail: str, text: str) -> Commit:
     check_summary(text, name="text")
     ask = await found(call, trail)
     rules.check_approver(by=call.me, roles=standing(call)[0])
-    new = rules.ask_back(ask, now=call.now)
+    new = rules.ask_back(ask, now=call.now, said=await grounds(call, ask))
     entry = call.entry(ask.where, "question", text, trail=trail)
     return Commit(
         result={"trail": trail, "status": new.state, "entry": Quote(0)},
@@ -77,9 +86,13 @@ async def take_back(call: Call, *, trail: str, reason: str = "") -> Commit:
         raise Refused("too_long", f"reason may have {REASON_LIMIT} characters. Nothing changed.", argument="reason")
     ask = await found(call, trail)
     rules.check_approver(by=call.me, roles=standing(call)[0])
-    new = rules.take_back(ask, by=call.me, now=call.now)
+    new = rules.take_back(ask, by=call.me, now=call.now, said=await grounds(call, ask))
     entry = call.entry(
-        ask.where, "taken_back", f"taken back{f': {reason}' if reason else ''}"[:REASON_LIMIT], trail=trail
+        ask.where,
+        "taken_back",
+        f"taken back{f': {reason}' if reason else ''}"[:REASON_LIMIT],
+        trail=trail,
+        payload={"reason": reason} if reason else ABSENT,
     )
     return Commit(
         result={**rules.verdict_of(new), "entry": Quote(0)},

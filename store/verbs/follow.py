@@ -10,10 +10,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..domain.ask import Ask
+from ..domain.ask import Ask, grounds
 from ..domain.entry import Logged, sequence
 from ..domain.errors import Refused
-from ..domain.ids import Shape, parse_place, shape
+from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
 from ..domain.listing import forward
 from ..domain.moments import duration
@@ -44,6 +44,8 @@ async def follow(call: Call, *, what: str, since: str = "", wait: str | int = WA
         return await _ask(call, what, since)
     if kind is Shape.ITEM:
         return await _item(call, what, since)
+    if ":" not in what:
+        known(what, (Shape.ASK, Shape.ITEM, Shape.PLACE), name="what")  # says which forms there are
     return await _place(call, parse_place(what, name="what"), since)
 
 
@@ -57,7 +59,8 @@ async def _ask(call: Call, trail: str, since: str) -> Result:
     live = ask.as_of(call.now)
     news = await _since(call, f"trail:{trail}", lines, since, ids=pointed_at(ask))
     settled = live.state != "pending" or live.questioned
-    return _followed(trail, ask_standing(live, call.now), news, since=since, changed=settled)
+    said = next((e for e in news.pointed if e.id == grounds(live)), None)
+    return _followed(trail, ask_standing(live, call.now, said=said), news, since=since, changed=settled)
 
 
 async def _item(call: Call, id: str, since: str) -> Result:

@@ -118,9 +118,10 @@ class _Attempts:
                 out = await self._attempt(look_first=not self.fault and (self.named or attempt > 0))
                 if isinstance(out, dict):
                     return out
-                if last:
+                late = time.monotonic() > give_up
+                if last or (late and self.lost):
                     break
-                last = time.monotonic() > give_up  # one more look, so that who lost a race is told who won
+                last = late  # one more look, so that who lost a race is told who won
                 if out.what is What.AGAIN and out.rest and out.rest[0] and not queued:
                     queued = True  # losers of one process queue for the key that they lost
                     with contextlib.suppress(TimeoutError):

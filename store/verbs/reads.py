@@ -61,7 +61,7 @@ async def ask_view(call: Call, trail: str, *, full: bool = False) -> Result:
     left = max(0, lines.size - 1 - len(history.lines))  # all but the asking itself
     return {
         "what": trail,
-        **ask_standing(live, call.now),
+        **ask_standing(live, call.now, said=call.records.get(ask_rules.grounds(live))),
         **await _content(call, live),
         "history": history.lines,
         **({"left_out": left} if left else {}),
@@ -90,11 +90,11 @@ async def _content(call: Call, ask: Ask) -> Result:
     return {**shown, **times, **who, "digest": ask.digest}
 
 
-def ask_standing(ask: Ask, now: int) -> Result:
-    """How an ask stands and what to call next."""
-    facts = {k: v for k, v in ask_rules.verdict_of(ask).items() if k not in ("by",)}
+def ask_standing(ask: Ask, now: int, *, said: Logged | None) -> Result:
+    """How an ask stands and what to call next; `said` is the entry in which a person said why."""
+    facts = {k: v for k, v in ask_rules.verdict_of(ask, said=said).items() if k not in ("by",)}
     decided = {"decided_by": ask.settled_by} if ask.settled_by else {}
-    says = {"status": ask.state, "says": ask_rules.told(ask, now=now)}
+    says = {"status": ask.state, "says": ask_rules.told(ask, now=now, said=said)}
     return {**facts, **decided, **says, **_next(ask)}
 
 

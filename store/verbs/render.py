@@ -52,10 +52,19 @@ def _lines(rest: Mapping[str, Any]) -> Iterator[str]:
     for key, value in rest.items():
         if type(value) is str and key not in PARTS and _bare(key, value):
             yield f"{key}: {_flat(value)}"  # nearly all are this, so that it is worth a shorter way
+        elif key == "created" and value is True and (place := _place(rest)):
+            yield f"created: {place} is new here"
         elif key != "byline" and (key != "next" or not _is_call(value)):
             yield from PARTS.get(key, _part)(key, value, _author(rest, key))
     if _is_call(rest.get("next")):
         yield f"-> {rest['next']['tool']} {_json(rest['next']['args'])}"
+
+
+def _place(rest: Mapping[str, Any]) -> str:
+    """The place of a result, or ''."""
+    entry = rest.get("entry")
+    where = rest.get("where") or (entry.get("where", "") if isinstance(entry, dict) else "")
+    return where if isinstance(where, str) and _PLAIN.fullmatch(where) else ""
 
 
 def _state_first(*keys: str) -> Callable[[Mapping[str, Any]], Iterator[str]]:
@@ -95,7 +104,23 @@ def _asked(key: str, value: Any, author: str) -> Iterator[str]:
     yield f"{key}: {', '.join(people) or 'nobody'}"
 
 
-PARTS: Mapping[str, Callable[[str, Any, str], Iterator[str]]] = {"payload": _whole, "text": _whole, "asked": _asked}
+def _warning(key: str, value: Any, author: str) -> Iterator[str]:
+    """A code with what to do about it."""
+    said = f"{value}: {WARNINGS[value]}" if value in WARNINGS else _value(key, value, limit=WHOLE)
+    yield f"{key}: {said}"
+
+
+WARNINGS = {
+    "no_approver_reachable": "nobody who may decide is signed in; an owner can make a link: logmem human link NAME",
+    "no_eligible_approver": "nobody here may decide this; an owner can add somebody: "
+    "logmem human add NAME --role approver",
+}
+PARTS: Mapping[str, Callable[[str, Any, str], Iterator[str]]] = {
+    "payload": _whole,
+    "text": _whole,
+    "asked": _asked,
+    "warning": _warning,
+}
 LINES: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
     "ask": _state_first("trail"),
     "redeem": _state_first("trail"),

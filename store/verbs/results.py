@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..domain.ask import words_of
 from ..domain.commit import Quote
 from ..domain.entry import ABSENT, Logged
 
@@ -64,6 +65,8 @@ def _part(found: Logged | None, part: str) -> Any:
         return found.shown()
     if part == "summary":
         return found.summary
+    if part == "reason":
+        return words_of(found).get("reason", ABSENT)
     if found.entry is None:
         return ABSENT if part == "options" else "[redacted]"
     return list(found.entry.options) if part == "options" else found.entry.payload

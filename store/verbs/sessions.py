@@ -3,6 +3,7 @@
 No rows of the catalogue: no caller may do this for somebody else.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from ..domain.commit import Commit, put
@@ -22,6 +23,7 @@ from .people import session_grant
 from .perform import perform
 
 SESSION_LIFE = 12 * HOUR
+LINK = re.compile(r"[A-Za-z0-9_-]{32}")  # the form of every link
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +50,7 @@ async def sign_in(store: Store, link: str, *, client: str) -> Session:
     with told_plainly():
         content = await store.shared.take_link(link)
         if content is None:
-            raise Refused(
-                "unauthenticated",
-                "This sign-in link was used or is older than 10 minutes. Ask for a new one: logmem human link NAME",
-            )
+            raise no_link(link)
         person, bound = content["person"], content["space"]
         name = person.partition(":")[2]
         id, secret, proof = drawn()
@@ -62,6 +61,23 @@ async def sign_in(store: Store, link: str, *, client: str) -> Session:
             how = {"session": id, "person": person, "by": content["by"]}
             await _as_operator(store, _OPEN, space, client=client, **how)
     return Session(f"lms_{id}_{secret}", person, SESSION_LIFE)
+
+
+def no_link(link: str) -> Refused:
+    """The refusal for a link that signs nobody in: one that was ours once, or what never was one."""
+    why = (
+        "was used or is older than 10 minutes"
+        if LINK.fullmatch(link)
+        else "is not whole: its address was cut or changed"
+    )
+    return Refused("unauthenticated", f"This sign-in link {why}. Ask for a new one: logmem human link NAME")
+
+
+async def signed_in(store: Store, badge: Badge) -> tuple[str, list[str]]:
+    """Whose a session is, and the spaces that it may enter now. Refuses unauthenticated, key_revoked."""
+    with told_plainly():
+        who = await recognise(store, badge)
+        return who.principal, await enterable(store, who)
 
 
 async def open_spaces(store: Store, badge: Badge) -> list[str]:

@@ -86,7 +86,11 @@ def test_people(operator: Command, space: str) -> None:
     assert operator.json("human", "list", "--space", space)["people"][0]["signed_in"] is True
     assert operator.json("human", "remove", "bo", "--space", space)["role"] == ""
     assert [p["person"] for p in operator.json("human", "list", "--space", space)["people"]] == ["human:ana"]
-    assert "unknown_recipient" in refusal(operator.run("human", "link", "cy", "--space", space))
+    for nobody in ("link", "remove"):
+        said = refusal(operator.run("human", nobody, "anna", "--space", space))
+        assert "unknown_recipient" in said
+        assert "Did you mean ana?" in said
+    assert "There are ana." in refusal(operator.run("human", "remove", "xx", "--space", space))
     assert "only owner" in refusal(operator.run("human", "remove", "ana", "--space", space))
     assert "--role" in refusal(operator.run("human", "add", "di", "--role", "king", "--space", space), 2)
 
@@ -102,7 +106,9 @@ def test_keys(operator: Command, server: Up, space: str) -> None:
     note = {"where": "job:x", "kind": "memo", "summary": "hello"}
     assert server.post(minted["token"], "note", **note).json()["error"]["code"] == "scope_denied"
     told = operator.run("mint", "codex", "--space", space)
-    assert "lmk_" in told.out
+    token = told.out.partition("export LOGMEM_REST_TOKEN=")[2].split()[0]
+    assert f"export LOGMEM_REST_URL={server.url}\n" in told.out
+    assert server.post(token, "connection").status_code == 200
     listed = operator.json("keys", "--space", space)
     assert [(k["name"], k["may"], k["responsible"], k["state"]) for k in listed["keys"]] == [
         ("grok", ["read"], "human:ana", "live"),
@@ -114,7 +120,7 @@ def test_keys(operator: Command, server: Up, space: str) -> None:
     renewed = operator.json("renew", "grok", "--space", space, "--days", "30")
     assert renewed["expires_at"] > minted["expires_at"]
     assert operator.json("revoke", "grok", "--space", space)["revoked"] == [listed["keys"][0]["key"]]
-    assert server.post(minted["token"], "spaces").json()["error"]["code"] == "key_revoked"
+    assert server.post(minted["token"], "connection").json()["error"]["code"] == "key_revoked"
     assert "no live key" in refusal(operator.run("revoke", "grok", "--space", space))
     assert "invalid_argument" in refusal(operator.run("mint", "x", "--space", space, "--days", "91"))
     assert "not for agents" in refusal(operator.run("mint", "x", "--space", space, "--may", "decide"))
@@ -138,16 +144,65 @@ def test_call(operator: Command, agent: dict[str, str]) -> None:
     assert operator.json(*note, "--action-id", "n1", **agent)["replayed"] is True
     told = operator.run("call", "logmem_view", "what=job:x", **agent)
     assert (told.code, told.err) == (0, "")
-    assert "summary: a = b" in told.out
+    assert 'by agent:grok (via logmem): "a = b"; payload: {"n":[1,null]}' in told.out
+    assert told.out.endswith(f"— agent:grok in space {agent['LOGMEM_SPACE']} (simulated)\n")
     wrong = operator.run("call", "note", "where=job:x", "kind=progress", "sumary=x", "--json", **agent)
     assert json.loads(refusal(wrong))["error"]["nearest"] == "summary"
     assert "unknown_argument" in refusal(operator.run("call", "note", "sumary=x", **agent))
-    assert "not_found" in refusal(operator.run("call", "nothing", **agent))
+    assert "logmem call --list" in refusal(operator.run("call", "qqq", **agent), 2)
+    assert "Did you mean ask?" in refusal(operator.run("call", "aks", **agent), 2)
     doubled = operator.run("call", "note", "where=job:x", "kind=memo", "summary=x", 'payload:={"a":1,"a":2}', **agent)
     assert "payload_not_canonical" in refusal(doubled)
     for bad in ("where", "payload:={", "=x"):
         refusal(operator.run("call", "note", bad, **agent), 2)
     refusal(operator.run("call", "note", "where=a", "where=b", **agent), 2)
+
+
+def test_verbs_are_listed(operator: Command) -> None:
+    """The verbs that a key may call are listed, each with its arguments, without a key and without a server."""
+    told = operator.run("call", "--list")
+    assert told.code == 0
+    names = [line.partition(":")[0] for line in told.out.splitlines() if not line.startswith(" ")]
+    assert {"note", "ask", "redeem", "handoff"} <= set(names)
+    assert "where=… kind=… summary=… [trail=…]" in told.out
+    assert not {"decide", "mint", "spaces"} & set(names)
+    for asked in (("call", "ask", "--list"), ("call", "ask", "--help"), ("call", "logmem_ask", "--list")):
+        told = operator.run(*asked)
+        assert "payload:=JSON" in told.out
+        assert "Stop and ask a person" in told.out
+    assert "No key may call it" in operator.run("call", "mint", "--list").out
+    assert next(row["verb"] for row in operator.json("call", "--list")["verbs"]) == "start"
+    assert operator.json("call", "note", "--list")["arguments"]["required"] == ["where", "kind", "summary"]
+    assert "--list" in refusal(operator.run("call"), 2)
+
+
+def test_what_is_new_and_what_is_wrong_is_said(operator: Command, space: str, agent: dict[str, str]) -> None:
+    """A new place is named, a warning says what to do, and what looks like JSON but was given as text is hinted at."""
+    operator.json("human", "add", "cleo", "--role", "owner", "--space", space)
+    told = operator.run("call", "ask", "where=job:new", "summary=Go?", 'payload={"version":1}', **agent)
+    assert "job:new is new here" in told.out
+    assert "logmem human link NAME" in told.out
+    assert "For JSON write payload:=" in told.err
+    told = operator.run("call", "bio", "name=solo", "skills=go", **agent)
+    assert """profile:='{"name": "solo", "skills": "go"}'""" in refusal(told)
+    assert "Nothing was written" not in refusal(operator.run("call", "view", "whta=job:x", **agent))
+
+
+def test_no_key_is_ever_shown_in_an_error(operator: Command, server: Up, space: str) -> None:
+    """A minted URL in the wrong place, or a key as an argument, is named without its secret."""
+    minted = operator.json("mint", "grok", "--space", space)
+    secret = minted["token"].rpartition("_")[2]
+    env = {"LOGMEM_REST_TOKEN": minted["token"]}
+    for told in (
+        operator.run("call", "connection", LOGMEM_REST_URL=minted["mcp_url"], **env),
+        operator.run("call", minted["token"], **env),
+        operator.run("wait", minted["token"], **env),
+        operator.run("call", "note", f"{minted['token']}", **env),
+        operator.run("call", "view", f"what={minted['token']}", **env),
+        operator.run("call", "connection", LOGMEM_SPACE=minted["token"], **env),
+    ):
+        assert told.code
+        assert secret not in told.out + told.err
 
 
 def test_what_agents_write_is_inert(operator: Command, agent: dict[str, str]) -> None:
@@ -160,13 +215,19 @@ def test_what_agents_write_is_inert(operator: Command, agent: dict[str, str]) ->
 
 def test_call_needs_a_key_and_a_server(operator: Command, agent: dict[str, str]) -> None:
     """What is missing or wrong in the environment is named; a server that is not there is exit code 5."""
-    assert "LOGMEM_REST_TOKEN" in refusal(operator.run("call", "spaces"), 2)
-    away = operator.run("call", "spaces", **{**agent, "LOGMEM_REST_URL": "http://127.0.0.1:9"})
+    assert "LOGMEM_REST_TOKEN" in refusal(operator.run("call", "connection"), 2)
+    away = operator.run("call", "connection", **{**agent, "LOGMEM_REST_URL": "http://127.0.0.1:9"})
     assert "cannot be reached" in refusal(away, 5)
-    assert "LOGMEM_REST_URL" in refusal(operator.run("call", "spaces", **{**agent, "LOGMEM_REST_URL": "here"}), 2)
-    assert "unauthenticated" in refusal(operator.run("call", "spaces", LOGMEM_REST_TOKEN="lmk_no_no"))
+    assert "Start it: logmem up; or set LOGMEM_REST_URL" in away.err
+    url = operator.json("mint", "codex", "--space", agent["LOGMEM_SPACE"])["mcp_url"].partition("/k/")[0]
+    secure = operator.run("call", "connection", **{**agent, "LOGMEM_REST_URL": url.replace("http:", "https:")})
+    assert "Write http:// in LOGMEM_REST_URL" in refusal(secure, 5)
+    assert "LOGMEM_SPACE" in refusal(operator.run("call", "connection", **{**agent, "LOGMEM_SPACE": "ü"}), 2)
+    assert "LOGMEM_SPACE" in refusal(operator.run("call", "connection", **{**agent, "LOGMEM_SPACE": "nowhere"}))
+    assert "LOGMEM_REST_URL" in refusal(operator.run("call", "connection", **{**agent, "LOGMEM_REST_URL": "here"}), 2)
+    assert "unauthenticated" in refusal(operator.run("call", "connection", LOGMEM_REST_TOKEN="lmk_no_no"))
     nobody = Command(operator.home.with_name("nobody"))
-    assert "LogMem is not up here" in refusal(nobody.run("call", "spaces", **agent), 5)
+    assert f"LogMem is not up in {nobody.home}" in refusal(nobody.run("call", "connection", **agent), 5)
 
 
 async def as_admin(home: Path, *words: str | int) -> Any:
@@ -201,7 +262,9 @@ async def test_wait(operator: Command, server: Up, space: str, agent: dict[str, 
     assert operator.run("wait", ask["trail"], **agent).code == 4
     ask = asked(operator, agent, "Delete?")
     ana.decide(space, ask, "reject", reason="Not on a Friday")
-    assert operator.run("wait", ask["trail"], **agent).code == 3
+    told = operator.run("wait", ask["trail"], **agent)
+    assert told.code == 3
+    assert told.out.count("Not on a Friday") == 1
     ask = asked(operator, agent, "Mail?", "expires_in=5m")
     await as_admin(server.home, "INCRBY", Keys(space).clock, 6 * 60_000)
     assert operator.run("wait", ask["trail"], **agent).code == 4
@@ -217,7 +280,7 @@ async def test_verify(operator: Command, server: Up, space: str, agent: dict[str
     told = operator.run("verify", "--space", space)
     assert (told.code, told.err) == (0, "")
     assert "numbers, leaves and links are right" in told.out
-    assert "no checkpoint yet" in told.out
+    assert "Not covered until checkpoints exist: somebody with the store's own write access" in told.out
     assert {each["space"] for each in operator.json("verify")["spaces"]} >= {space, "fleet"}
     row = await as_admin(server.home, "HGET", Keys(space).segment(0), 3)
     await as_admin(server.home, "HSET", Keys(space).segment(0), 3, row.replace(b"n0", b"n9").replace(b"grok", b"evil"))

@@ -11,7 +11,7 @@ from store.engine.embedded import ensure, stop
 
 from .running import Command, lives
 
-COMMANDS = (("up", "--port", "0"), ("space",), ("mint", "grok", "--space", "lab"), ("verify",), ("serve", "api"))
+COMMANDS = (("up", "--port", "0"), ("space", "lab"), ("serve", "api"))
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda a: a[0])
@@ -36,7 +36,7 @@ SETTINGS = (
 @pytest.mark.parametrize(("name", "value", "code"), SETTINGS)
 def test_a_setting_that_cannot_be_used(command: Command, name: str, value: str, code: int) -> None:
     """A bad setting is one sentence that names it; nothing is started."""
-    for arguments in (("up",), ("space",)):
+    for arguments in (("up",), ("space", "lab")):
         told = command.run(*arguments, LOGMEM_HOST="127.0.0.1", **{"LOGMEM_PORT": "0", name: value})
         assert (told.code, told.out) == (code, "")
         assert name in told.err
@@ -107,7 +107,8 @@ def test_files_are_for_the_owner_only(command: Command) -> None:
 
 
 def test_json_is_one_line_of_ascii(command: Command) -> None:
-    """Every command that lists or shows prints one line of JSON in ASCII, also where there is nothing to list."""
+    """Every command that lists or shows prints one line of JSON in ASCII, also where nothing is there to list."""
+    ensure(command.home)
     assert json.loads(command.run("space", "--json").out) == {"spaces": []}
     assert "There is no space yet" in command.run("space").out
     assert command.json("verify") == {"ok": True, "spaces": []}
@@ -118,3 +119,30 @@ def test_json_is_one_line_of_ascii(command: Command) -> None:
         assert told.json
     assert "Nobody is in lab yet" in command.run("human", "list").out
     assert "There is no key in lab yet" in command.run("keys").out
+
+
+READERS = (
+    ("space",), ("verify",), ("keys",), ("mint", "grok"), ("renew", "grok"), ("revoke", "grok"),
+    ("human", "list"), ("human", "add", "bo"), ("human", "link", "bo"), ("human", "remove", "bo"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", READERS, ids=" ".join)
+def test_only_what_makes_a_space_makes_a_store(command: Command, arguments: tuple[str, ...]) -> None:
+    """Where the state folder was forgotten, commands name the one that they looked in and leave nothing there."""
+    told = command.run(*arguments)
+    assert (told.code, told.out) == (1, "")
+    assert f"There is no LogMem yet in {command.home}" in told.err
+    assert "set LOGMEM_HOME" in told.err
+    assert not command.home.exists()
+
+
+def test_a_space_that_is_not_there(command: Command) -> None:
+    """A space that is missing is told with the folder that was looked in, and a malformed one with who said it."""
+    command.json("space", "lab")
+    told = command.run("keys", "--space", "fleet")
+    assert f"This was looked for in {command.home}" in told.err
+    assert "set LOGMEM_HOME" in told.err
+    assert "LOGMEM_SPACE is " in command.run("keys", LOGMEM_SPACE="No Such").err
+    assert "--space is " in command.run("keys", "--space", "No Such").err
+    assert "Nothing was written" not in command.run("keys", LOGMEM_SPACE="No Such").err

@@ -47,8 +47,8 @@ def test_up_and_call_there(inside: Command) -> None:
     """`up` and its children run there too, and a script calls it from there."""
     with up(inside) as server:
         token = inside.json("mint", "grok")["token"]
-        called = inside.json("call", "spaces", LOGMEM_REST_TOKEN=token, LOGMEM_REST_URL=server.url)
-        assert called["here"] == "fleet"
+        called = inside.json("call", "connection", LOGMEM_REST_TOKEN=token, LOGMEM_REST_URL=server.url)
+        assert called["space"] == "fleet"
 
 
 def test_a_project_that_start_up_reads(inside: Command, project: Path) -> None:

@@ -1,9 +1,11 @@
 """`logmem up`: ready, alone, on its port, and alive whatever dies."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +44,16 @@ def noted(server: Up, token: str, n: int) -> None:
     until(acknowledged, f"note {n} was never acknowledged")
 
 
+def established(pid: int) -> set[str]:
+    """The TCP connections of a process."""
+    mine = set()
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            mine.add(str(each.readlink()))
+    rows = [row.split() for row in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    return {row[9] for row in rows if row[3] == "01" and f"socket:[{row[9]}]" in mine}
+
+
 def summaries(server: Up, token: str) -> list[str]:
     """What stands in the Log, as its readers see it."""
     found: dict[str, Any] = server.post(token, "view", what="job:x").json()
@@ -78,6 +90,21 @@ def test_login_link_only_while_nobody_can_sign_in(command: Command) -> None:
         assert command.json("space")["spaces"] == ["lab"]
 
 
+def test_what_a_person_is_told(command: Command) -> None:
+    """For eyes it names the owner who is there, with the command for another link, whether signed in or not."""
+    with command.started("up", "--port", "0") as process, httpx.Client() as browser:
+        assert process.stdout
+        lines = [process.stdout.readline() for _ in range(8)]
+        link = lines[1].split()[1]
+        assert "human link owner --space fleet" in lines[2]
+        assert browser.post(link, headers={"Origin": link.partition("/sign-in/")[0]}).status_code == 303
+    with command.started("up", "--port", "0") as process:
+        assert process.stdout
+        lines = [process.stdout.readline() for _ in range(8)]
+        assert "owner is signed in" in lines[2]
+        assert "human link owner --space fleet" in lines[2]
+
+
 def test_a_second_one_is_told_who_runs(command: Command) -> None:
     """A second `up` from the same folder starts nothing and says who runs where."""
     with up(command) as server:
@@ -95,7 +122,7 @@ def test_a_port_in_use_starts_nothing(command: Command) -> None:
         told = command.run("up", "--json", "--port", port)
         assert (told.code, told.out) == (2, "")
         assert f"Port {port} on 127.0.0.1 is in use" in told.err
-        assert not (command.home / "store").exists()
+        assert not command.home.exists()
         alone = command.run("serve", "api", "--port", port)
         assert (alone.code, alone.err) == (2, told.err)
 
@@ -110,6 +137,7 @@ def test_what_dies_is_started_again(command: Command) -> None:
             acknowledged.append(f"note {n}")
         trail = server.post(token, "ask", where="job:y", summary="Go on?").json()["trail"]
         with command.started("wait", trail, LOGMEM_REST_TOKEN=token) as waiting:
+            until(lambda: bool(established(waiting.pid)), "nobody waits")
             before = server.api
             os.kill(before, signal.SIGKILL)
             until(lambda: not lives(before), "the killed API has not ended")
@@ -117,6 +145,7 @@ def test_what_dies_is_started_again(command: Command) -> None:
             assert server.api != before
             assert server.post(token, "ask", withdraw=trail).status_code == 200
             assert waiting.wait(PATIENCE) == 4  # it went on waiting
+            assert "asked something back" not in command.errors.read_text()
         gone = server.store
         os.kill(gone, signal.SIGKILL)
         until(lambda: not lives(gone), "the killed store has not ended")
@@ -151,6 +180,29 @@ def test_a_signal_while_calls_wait(command: Command) -> None:
         log = (command.home / "logs" / "api.log").read_text()
         assert '"event": "promise"' in log
         assert token.rpartition("_")[2] not in log
+
+
+def test_a_signal_while_the_store_hangs(command: Command) -> None:
+    """Calls that cannot be finished before the API ends are told to come back, and leave no trace of a fault."""
+    with up(command) as server, ThreadPoolExecutor() as pool:
+        token = minted(command)
+        noted(server, token, 0)
+        api, store = server.api, server.store
+        os.kill(store, signal.SIGSTOP)
+        try:
+            cut = [pool.submit(note, server, token, 1), pool.submit(server.post, token, "follow", what="job:x")]
+            until(lambda: len(established(api)) >= len(cut), "the calls have not come")
+            os.kill(api, signal.SIGTERM)
+            answers = [each.result(PATIENCE) for each in cut]
+        finally:
+            os.kill(store, signal.SIGCONT)
+        for answer in answers:
+            assert answer.status_code == 503, answer.text
+            assert answer.json()["error"]["code"] in ("unconfirmed", "store_unavailable")
+            assert "retry-after" in answer.headers
+        log = (command.home / "logs" / "api.log").read_text()
+        assert "Traceback" not in log
+        noted(server, token, 1)  # the API was started again, and the call is done once
 
 
 def test_a_signal_while_it_starts(command: Command) -> None:
@@ -232,7 +284,7 @@ def test_up_over_a_store_elsewhere(command: Command, engine: Embedded) -> None:
     elsewhere = {"LOGMEM_REDIS_URI": f"unix://{engine.socket}", "LOGMEM_REDIS_SECRETS": str(engine.home / "secrets")}
     with up(command, "--space", "elsewhere", **elsewhere) as server:
         token = command.json("mint", "grok", "--space", "elsewhere", **elsewhere)["token"]
-        assert server.post(token, "spaces").json()["here"] == "elsewhere"
+        assert server.post(token, "connection").json()["space"] == "elsewhere"
         assert server.end() == 0
     assert lives(engine.pid)
     assert not (command.home / "store").exists()
@@ -255,6 +307,8 @@ def test_a_store_elsewhere_that_is_down(command: Command, tmp_path: Path) -> Non
     """With LOGMEM_REDIS_URI it starts no store; one that does not answer is one sentence and exit code 5."""
     told = command.run("space", LOGMEM_REDIS_URI=f"unix://{tmp_path}/none")
     assert told.code == 5
+    assert ".." not in told.err
+    assert ".." not in command.run("space", LOGMEM_REDIS_URI="redis://127.0.0.1:9/0").err
     assert "The store does not answer" in told.err
     assert len(told.err.splitlines()) == 1
     assert not command.home.exists()

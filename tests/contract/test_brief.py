@@ -60,7 +60,7 @@ async def test_an_approval_that_was_taken_back_is_said_once(world: World) -> Non
     await decided(world, ask)
     await world.do("human:bo", "take_back", trail=ask["trail"], reason="wrong version")
     (line,) = (await world.do(GROK, "start"))["brief"]["verdicts"]
-    assert (line["status"], line["by"], line["reason"]) == ("taken_back", "human:bo", "taken back: wrong version")
+    assert (line["status"], line["by"], line["reason"]) == ("taken_back", "human:bo", "wrong version")
     assert not verdicts(await world.do(GROK, "start"))
 
 

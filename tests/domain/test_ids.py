@@ -223,6 +223,21 @@ def test_an_id_of_another_kind_is_refused_with_what_it_is() -> None:
     assert known("job:x", name="what") == (Shape.PLACE, "job:x")
 
 
+@pytest.mark.parametrize(
+    ("id", "says"),
+    [
+        ("ask_AAECAwQFBgcICQoLDA0ODB", "no ask of ours: a character in it is wrong"),
+        ("ask_AAECAwQFBgcICQoLDA0OD", "no ask of ours: it was cut"),
+        ("ask_AAECAwQFBgcICQoLDA0ODwA", "no ask of ours: it is too long"),
+        ("ci_01jd8x2k4u", "no item of ours: a character in it is wrong"),
+    ],
+)
+def test_an_id_that_was_changed_is_told_so(id: str, says: str) -> None:
+    """What begins like an id of ours and is none is told where it went wrong, not what it looks like."""
+    with pytest.raises(Refused, match=says):
+        known(id, name="what")
+
+
 def test_near_names_are_found() -> None:
     """The nearest come first, whatever their case, and what is far is left out."""
     assert near("codx", ["muse", "codex", "cod", "billing"])[0] == "codex"

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from api.auth import COOKIE
+from store.domain.errors import Refused
 from store.engine.client import Target, open_client
 from store.engine.keys import shared
 from tests.surfaces.browser import Browser, Page
@@ -40,7 +41,10 @@ async def link(world: World, name: str = "ana") -> str:
 
 
 async def test_looking_at_a_sign_in_link_uses_nothing_up(http: httpx.AsyncClient, world: World) -> None:
-    """A link may be fetched any number of times, by GET or HEAD; only its button signs in, and only once."""
+    """A link may be fetched any number of times, by GET or HEAD; only its button signs in, once.
+
+    Whoever is in already and uses it again is led to their inbox; a link that never was one is not called used.
+    """
     path, new = await link(world), Browser(http, world.space)
     before = await world.dump()
     for _ in range(3):
@@ -59,11 +63,17 @@ async def test_looking_at_a_sign_in_link_uses_nothing_up(http: httpx.AsyncClient
     assert not any(part.startswith(("Domain", "Secure")) for part in kept)
     new.token = kept[0].partition("=")[2]
     assert (await new.inbox()).status == 200
+    assert (await new.open(path)).response.headers["location"] == "/"
+    assert (await new.send(button)).response.headers["location"] == "/"
+    http.cookies.clear()
     again = await Browser(http, world.space).send(button)
     assert again.status == 401
     assert "was used" in again.words
     assert "set-cookie" not in again.response.headers
-    assert (await new.open(path)).status == 401
+    nonsense = await Browser(http, world.space).open(f"{path[:-1]}")
+    assert nonsense.status == 401
+    assert "is not whole" in nonsense.words
+    assert "was used" not in nonsense.words
 
 
 async def test_an_expired_link_signs_nobody_in(http: httpx.AsyncClient, world: World) -> None:
@@ -179,12 +189,14 @@ async def test_an_ask_is_approved_by_its_form(http: httpx.AsyncClient, world: Wo
     done = await ana.send(page.form("/decide"), "approve", reason="Tests are green.\nGo")
     assert (done.status, done.response.headers["location"]) == (303, f"/s/{world.space}/ask/{ask['trail']}")
     after = await ana.open(done.response.headers["location"])
-    assert "human:ana approved this" in after.root.one("section", cls="decide").words
-    assert r'"approved: Tests are green.\nGo"' in after.words.replace("\\n Go", "\\nGo")
+    said = after.root.one("section", cls="decide").words
+    assert "human:ana approved this" in said
+    assert r'Reason: "Tests are green.\nGo"' in said.replace("\\n Go", "\\nGo")
     assert after.actions == ["take-back"]
     redeemed = await world.do("agent:grok", "redeem", trail=ask["trail"])
     assert redeemed["payload"] == PAYLOAD
     assert redeemed["decision"]["via"] == "console"
+    assert redeemed["decision"]["reason"] == "Tests are green.\nGo"
 
 
 async def test_an_ask_is_rejected_with_a_reason(http: httpx.AsyncClient, world: World) -> None:
@@ -195,6 +207,11 @@ async def test_an_ask_is_rejected_with_a_reason(http: httpx.AsyncClient, world: 
     seen = await stands(world, ask["trail"])
     assert seen["status"] == "rejected"
     assert seen["history"][-1]["payload"]["reason"] == "Not on a Friday"
+    assert 'Reason: "Not on a Friday"' in (await ana.ask(ask["trail"])).root.one("div", cls="verdict").words
+    with pytest.raises(Refused) as no:
+        await world.do("agent:grok", "redeem", trail=ask["trail"])
+    assert no.value.facts["reason"] == "Not on a Friday"
+    assert 'in the console: "Not on a Friday". Nothing ran.' in no.value.message
 
 
 async def test_an_answer_is_chosen_among_options(http: httpx.AsyncClient, world: World) -> None:
@@ -266,7 +283,7 @@ async def test_c21_of_two_deciders_one_wins_and_the_other_is_told(http: httpx.As
 
 def _check_told(page: Page, *, winner: str) -> None:
     verdict = {"human:ana": "approved", "human:bo": "rejected"}[winner]
-    assert f"{winner} {verdict} this now in the console" in page.root.one("div", cls="alert").words
+    assert f"{winner} {verdict} this just now in the console" in page.root.one("div", cls="alert").words
     assert "decide" not in page.actions
 
 
@@ -289,7 +306,7 @@ async def test_c21_another_verdict_from_a_page_that_decided_is_told_so(http: htt
     for button, typed in (("reject", "No, wait"), ("approve", "Sure")):
         late = await ana.send(form, button, reason=typed)
         assert late.status == 409
-        assert "human:ana approved this now in the console" in late.root.one("div", cls="alert").words
+        assert "human:ana approved this just now in the console" in late.root.one("div", cls="alert").words
     assert [e["kind"] for e in (await stands(world, ask["trail"]))["history"]] == ["decided"]
 
 

@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 _PLAIN = logging.getLogger(__name__)  # asked first, so that a line which nobody wants costs nothing
 
 # What follows these words in a path opens something, also where it has not the form of a key.
-_PATHS = re.compile(r"(/(?:k|sign-in)/)[^/]+", re.IGNORECASE)
+_PATHS = re.compile(r"(/(?:k|sign-in)/+)[^/]+|(/)[A-Za-z0-9_-]{24,}(?=/|$)", re.IGNORECASE)
 
 
 CUT_OFF = Refused(
@@ -31,7 +31,7 @@ CUT_OFF = Refused(
 
 def masked(path: str) -> str:
     """The path with keys and one-time links blotted out."""
-    return telemetry.masked(_PATHS.sub(r"\1…", path))
+    return telemetry.masked(_PATHS.sub(r"\1\2…", path))
 
 
 class Access:

@@ -15,8 +15,12 @@ def key_badge(request: HTTPConnection, *, key: str = "", client: str = "", space
 
     `space` is the argument of that name; `client` what the program calls itself in its protocol.
     """
-    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
-    token = key or (bearer.strip() if scheme.lower() == "bearer" else "")
+    said = request.headers.getlist("authorization")
+    scheme, _, bearer = (said[0] if said else "").partition(" ")
+    own = bearer.strip() if scheme.lower() == "bearer" else ""
+    if len(said) > 1 or (key and own and own != key):
+        raise Refused("unauthenticated", "Two credentials came with this call. Nothing was done. Send one.")
+    token = key or own
     return _badge(request, token, client=client, space=space)
 
 
@@ -67,8 +71,8 @@ def _badge(request: HTTPConnection, token: str, *, client: str, space: str, sour
         raise Refused("unauthenticated", "A session comes as the console's cookie, a key as a bearer or in the URL.")
     head = request.headers
     name = client or head.get("x-logmem-client", "") or head.get("user-agent", "").partition("/")[0]
-    declared = (("header X-LogMem-Space", head.get("x-logmem-space", "").strip()), (source, space))
-    agent = head.get("x-logmem-agent", "").strip()
+    declared = [*(("header X-LogMem-Space", said.strip()) for said in head.getlist("x-logmem-space")), (source, space)]
+    agents = (("header X-LogMem-Agent", said.strip()) for said in head.getlist("x-logmem-agent"))
     return Badge(
         kind,
         id,
@@ -76,5 +80,5 @@ def _badge(request: HTTPConnection, token: str, *, client: str, space: str, sour
         via,
         program(name),
         spaces=tuple((where, said) for where, said in declared if said),
-        agents=(("header X-LogMem-Agent", agent),) if agent else (),
+        agents=tuple((where, said) for where, said in agents if said),
     )

@@ -62,8 +62,8 @@ class Entry:
     kind: str
     by: str
     via: Via
-    client: str
     summary: str
+    client: str = ""  # a program need not name itself
     payload: Any = ABSENT
     trail: str = ""
     origin: str = ""
@@ -94,10 +94,14 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Logged:
-    """An entry as the ledger has it. `id` is `<ms>-<seq>` by the store's clock; `entry` is None once redacted."""
+    """An entry as the ledger has it. `id` is `<ms>-<seq>` by the store's clock.
+
+    `entry` is None once redacted, or when what stands there is no entry that this version can read.
+    """
 
     id: str
     entry: Entry | None
+    readable: bool = True
 
     @property
     def ts(self) -> int:
@@ -109,13 +113,18 @@ class Logged:
 
     @property
     def summary(self) -> str:
-        return self.entry.summary if self.entry else "[redacted]"
+        return self.entry.summary if self.entry else self.gone
+
+    @property
+    def gone(self) -> str:
+        """What stands in place of a text that is not there."""
+        return "[redacted]" if self.readable else "[unreadable]"
 
     def shown(self) -> dict[str, Any]:
         """The entry for a result, as in the manual, with id, time and byline."""
         head = {"id": self.id, "ts": self.ts, "at": iso(self.ts)}
         if self.entry is None:
-            return {**head, "kind": "redacted", "summary": "[redacted]"}
+            return {**head, "kind": self.gone.strip("[]"), "summary": self.gone}
         return {**head, "byline": self.entry.byline, **self.entry.body()}
 
 

@@ -192,7 +192,7 @@ def told(item: Item, *, now: int, ended: Logged | None = None) -> str:
                 return f"{passed}; {item.sender} requeued it as {item.requeued_as} {after}."
             return f"{passed}; {item.sender} put it away {after}." if item.closed else f"{passed}."
     client = ended.entry.client if ended and ended.entry else ""
-    place = surface(item.via) or (f" via {client}" if client else "")
+    place = surface(item.via) or (f" via {one_line(client, 40)}" if client else "")
     reason = f": {one_line(ended.summary, REASON_SHOWN)}" if ended and item.state == "declined" else ""
     return f"{item.settled_by} {item.state} {item.id} {when}{place}{reason}."
 

@@ -158,6 +158,7 @@ def _start(folder: Path, program: binary.Program, *, users: str, fsync: str) -> 
             pass_fds=[alive.fileno()],
             env={name: value for name, value in os.environ.items() if not name.startswith("LOGMEM_")},
             start_new_session=True,
+            umask=0o077,
             timeout=60,
             check=False,
         )

@@ -38,8 +38,11 @@ class Record:
         return self.salt == "-"
 
     def logged(self) -> Logged:
-        """The entry as readers see it."""
-        return Logged(id=self.id, entry=None if self.redacted else entry_of(json.loads(self.text)))
+        """The entry as readers see it. One that cannot be read must not take all others with it."""
+        try:
+            return Logged(id=self.id, entry=None if self.redacted else entry_of(json.loads(self.text)))
+        except (TypeError, ValueError):
+            return Logged(id=self.id, entry=None, readable=False)
 
 
 def leaf(salt: bytes, text: bytes) -> str:

@@ -41,15 +41,16 @@ class Admission:
 
     def commands(self, call: Call) -> list[Command]:
         keys = call.keys
-        head: list[Command] = [("TIME",), ("GET", keys.clock)]
+        head: list[Command] = [("TIME",), ("GET", keys.clock), ("HGET", keys.head, "ms")]
         if self.done:
             head.append(("GET", self.done))
         return head + [command for read in self.reads(call) for command in read.commands(keys)]
 
     def check(self, call: Call, got: list[Any]) -> None:
         """Refuses scope_unknown, unauthenticated, key_revoked, key_expired, and what the policy refuses."""
-        (seconds, micros), offset, *rest = got
-        now = int(seconds) * 1000 + int(micros) // 1000 + int(offset or 0)
+        (seconds, micros), offset, last, *rest = got
+        # As in commit.lua: a clock that was set back brings nothing back to life.
+        now = max(int(seconds) * 1000 + int(micros) // 1000 + int(offset or 0), int(last or 0))
         record = rest.pop(0) if self.done else None
         docs: dict[str, Any] = {}
         for read, raw in zip(self.reads(call), rest, strict=True):

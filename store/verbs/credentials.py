@@ -40,7 +40,11 @@ async def mint(
 ) -> Commit:
     """Make a key for an agent. The secret is shown once; responsible is the person who answers for what it does."""
     agent = principal(name, kinds=("agent",), default="agent", name="name")
-    rights = tuple(dict.fromkeys(may or AGENT_MAY))
+    rights = tuple(dict.fromkeys(AGENT_MAY if may is None else may))
+    if not any(rights):
+        raise Refused(
+            "invalid_argument", "may names at least one right, or is left out. Nothing was minted.", argument="may"
+        )
     if wrong := [r for r in rights if r not in AGENT_MAY]:
         raise Refused(
             "invalid_argument",

@@ -66,6 +66,12 @@ async def _answered(call: Call, *, kind: str, answers: str, trail: str) -> tuple
     ask = await call.read(Doc(Ask, answers))
     if ask is None:
         raise await missing(call, answers)
+    if kind == "answer" and ask.by != call.me:
+        raise Refused(
+            "not_yours",
+            f"{ask.by} was asked this, not {call.me}. Nothing was written. Leave answers out to say it as a note.",
+            by=ask.by,
+        )
     new = answered_back(ask, by=call.me) if kind == "answer" else None
     return ((put(new),) if new else ()), trail or answers
 

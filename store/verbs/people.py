@@ -145,7 +145,7 @@ def _check_zone(zone: str) -> None:
     """Refuses invalid_argument."""
     try:
         ZoneInfo(zone)
-    except (ValueError, OSError):
+    except (ValueError, OSError, KeyError):
         raise Refused(
             "invalid_argument",
             f"zone is an IANA time zone such as Europe/Berlin; {quoted(zone)} is none. Nothing was written.",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..domain import sentences
+from ..domain.ids import Shape, shape
 from ..domain.text import one_line
 from .call import Result, Row
 
@@ -35,6 +36,7 @@ AUTHORS = ("from", "by")
 # An id, a code, a time, a path, a digest: nothing in it can be read as a sentence.
 _PLAIN = re.compile(r"[A-Za-z0-9@/][A-Za-z0-9_.:/@+=-]{0,199}")
 ENTRY = frozenset(("id", "at", "kind", "summary"))  # parts that every entry has
+AUTHORED = frozenset(("where", "by"))  # and those of one whose text is there
 _FOREIGN = re.compile(r"[^\x20-\x7e]+")
 
 
@@ -181,7 +183,12 @@ def _bare(key: str, value: str) -> bool:
 
 
 def _is_entry(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= ENTRY
+    return (
+        isinstance(value, dict)
+        and value.keys() >= ENTRY
+        and shape(value["id"]) is Shape.ENTRY
+        and (value.keys() >= AUTHORED or value["kind"] in ("redacted", "unreadable"))
+    )
 
 
 def _is_call(value: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from store.domain.errors import Refused
 from store.engine.client import Target, open_client
 from store.engine.store import Store
 from store.verbs.catalog import ROWS
@@ -181,3 +182,9 @@ async def test_a_look_says_that_an_ask_was_altered(world: World) -> None:
     assert (seen["altered"], seen["summary"]) == (True, "[altered]")
     assert "logmem verify" in seen["warning"]
     assert not {"payload", "where", "options"} & seen.keys()
+
+
+async def test_what_cannot_be_followed_is_told_what_can(world: World) -> None:
+    """A word that names nothing is answered with every form that can be followed, asks among them."""
+    with pytest.raises(Refused, match=r"Expected is ask: ask_.*; item: ci_.*; place: channel:"):
+        await world.do("agent:grok", "follow", what="nope")

@@ -118,8 +118,16 @@ async def test_not_after(commit: Script) -> None:
     before = await commit.everything()
     assert (await commit(lines=[line()], not_after=now + HOUR)) == (What.AGAIN, [""])
     assert await commit.everything() == before
+
+
+async def test_a_clock_that_is_set_back_brings_nothing_back(commit: Script) -> None:
+    """What has passed by the last entry's time stays passed, whatever the clock says afterwards."""
+    now = await commit.now()
+    await commit.clock(2 * HOUR)
+    assert (await commit(lines=[line()])).what is What.OK
     await commit.clock(-2 * HOUR)
-    assert (await commit(lines=[line()], not_after=now - HOUR)).what is What.OK
+    assert (await commit(lines=[line()], not_after=now + HOUR)) == (What.AGAIN, [""])
+    assert (await commit(lines=[line()], not_after=now + 3 * HOUR)).what is What.OK
 
 
 async def test_again_when_a_document_changed(commit: Script) -> None:

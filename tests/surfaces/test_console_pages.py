@@ -49,13 +49,17 @@ async def test_nothing_is_quoted_that_nobody_said(http: httpx.AsyncClient, world
 
 
 async def test_a_reason_for_taking_back_reaches_who_asked(http: httpx.AsyncClient, world: World) -> None:
-    """It stands with the verdict, and whoever comes to use the approval is told it."""
+    """It stands with the verdict; whoever waits for it, looks at it or comes to use the approval is told it."""
     ask = await asked(world)
     await world.do("human:bo", "decide", trail=ask["trail"], verdict="approve", digest=ask["digest"], reason="Go")
     await world.do("human:ana", "take_back", trail=ask["trail"], reason="Wrong build")
     verdict = (await browser(http, world).ask(ask["trail"])).root.one("div", cls="verdict").words
     assert 'Reason: "Wrong build"' in verdict
     assert "Go" not in verdict
+    for verb in ("follow", "view"):
+        told = await world.do("agent:grok", verb, what=ask["trail"])
+        assert told["reason"] == "Wrong build"
+        assert told["says"] == 'human:ana took the approval back just now: "Wrong build".'
     reply = await http.post(
         "/api/tools/redeem",
         json={"trail": ask["trail"]},

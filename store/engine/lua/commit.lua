@@ -17,7 +17,9 @@ local done = redis.call('GET', KEYS[4])
 if done then return {'done', done} end
 
 local t = redis.call('TIME')
+local head = redis.call('HMGET', KEYS[2], 'seq', 'ms', 'h')
 local now = t[1] * 1000 + math.floor(t[2] / 1000) + (redis.call('GET', KEYS[3]) or 0)
+now = math.max(now, tonumber(head[2] or 0)) -- a clock that was set back brings nothing back to life
 if ARGV[1] ~= '0' and now > tonumber(ARGV[1]) then return {'again', ''} end
 for _ = 1, many() do
   local k, field, value = key(), take(), take()
@@ -34,8 +36,7 @@ for _ = 1, many() do
   plan(unpack(w))
 end
 
-local head = redis.call('HMGET', KEYS[2], 'seq', 'ms', 'h')
-local seq, ms, h = tonumber(head[1] or 0), math.max(now, tonumber(head[2] or 0)), head[3] or ''
+local seq, h = tonumber(head[1] or 0), head[3] or ''
 local function segment(n) return KEYS[1] .. ':' .. math.floor((n - 1) / SEGMENT) end
 local ids = {}
 for n = 1, many() do
@@ -43,12 +44,12 @@ for n = 1, many() do
   if n == 1 and seq > 0 and redis.call('HEXISTS', segment(seq), seq) == 0 then return {'corrupt', segment(seq)} end
   seq = seq + 1
   if redis.call('HEXISTS', segment(seq), seq) == 1 then return {'corrupt', segment(seq)} end
-  ids[n] = string.format('%.0f-%d', ms, seq)
+  ids[n] = string.format('%.0f-%d', now, seq)
   h = redis.sha1hex(h .. ids[n] .. l)
   plan('HSETNX', segment(seq), seq, table.concat({ids[n], l, h, s, e}, ' '))
   for _ = 1, many() do plan('RPUSH', key(), seq) end
 end
-if #ids > 0 then plan('HSET', KEYS[2], 'seq', seq, 'ms', ms, 'h', h) end
+if #ids > 0 then plan('HSET', KEYS[2], 'seq', seq, 'ms', now, 'h', h) end
 if ARGV[6] ~= '' then plan('XADD', KEYS[5], 'MAXLEN', '~', ARGV[5], '*', 'c', ARGV[6], 'i', table.concat(ids, ' ')) end
 plan('SET', KEYS[4], table.concat({ARGV[2], table.concat(ids, ' '), ARGV[3]}, '\n'), 'PX', ARGV[4])
 

@@ -55,6 +55,7 @@ class Ask(Document):
     digest: str
     content: str = ""
     responsible: str = ""
+    minted_by: str = ""  # who made the key that asked
     made: int
     deadline: int
     valid_for: int
@@ -200,11 +201,12 @@ def eligible(ask: Ask, *, by: str, roles: Sequence[str], four_eyes: bool, link_b
 
 
 def same_eyes(ask: Ask, *who: str) -> bool:
-    """Whether one of these is the person responsible for the key that asked, and the risk is high.
+    """Whether the risk is high and one of these answers for the key that asked, or made it. Names, several by blanks.
 
     Whoever made a sign-in link may have opened it: a session by their link is not somebody else's eyes.
     """
-    return ask.risk == "high" and bool(ask.responsible) and ask.responsible in who
+    seen = {name for names in who for name in names.split()}
+    return ask.risk == "high" and bool(seen & {ask.responsible, ask.minted_by})
 
 
 def check_eligible(ask: Ask, *, by: str, roles: Sequence[str], four_eyes: bool, link_by: str = "") -> None:
@@ -215,8 +217,8 @@ def check_eligible(ask: Ask, *, by: str, roles: Sequence[str], four_eyes: bool, 
         why = f"{by} answers for the key that asked, and high risk takes a second pair of eyes here. Nothing changed."
     elif four_eyes and same_eyes(ask, link_by):
         why = (
-            f"{link_by}, who answers for the key that asked, made the sign-in link of this session, and high risk "
-            "takes a second pair of eyes here. Nothing changed. Sign in by a link that somebody else made."
+            "Who answers for the key that asked made the sign-in link of this session, and high risk takes a second "
+            "pair of eyes here. Nothing changed. Sign in by a link that somebody else made."
         )
     else:
         why = f"This ask is for {', '.join(ask.approvers)}; {by} is none of them now. Nothing changed."

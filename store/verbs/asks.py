@@ -96,6 +96,7 @@ async def _asked(call: Call, wish: _Wish) -> Commit:
         allow=wish.allow, approvers=wish.approvers, quorum=wish.quorum, expires_in=wish.expires_in,
         valid_for=wish.valid_for, now=call.now,
     )  # fmt: skip
+    new = replace(new, minted_by=call.grant.minted_by if call.grant else "")
     entry = call.entry(
         new.where, "asked", wish.summary, payload=wish.payload, options=tuple(wish.options), trail=new.id,
         origin=wish.origin,
@@ -252,10 +253,23 @@ async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit
     )
 
 
+def _check_decided(ask: Ask, said: Logged | None) -> None:
+    """An approval is what its `decided` entry says, not what the document claims. Refuses digest_mismatch."""
+    entry = said.entry if said else None
+    claim = {"digest": ask.digest, "verdict": "approve"}
+    told = entry.payload if entry and entry.kind == "decided" and entry.by == ask.settled_by else None
+    if not isinstance(told, dict) or {k: told.get(k) for k in claim} != claim:
+        text = f"No decision in the Log bears out that {ask.id} is approved. Nothing ran. Run: logmem verify"
+        raise Refused("digest_mismatch", text, digest=ask.digest)
+
+
 async def _fault(call: Call, ask: Ask, payload: Any) -> Refused | None:
     """What is wrong with the text that was approved, or with the payload that is to run."""
     try:
+        logged = await call.recall((ask.asked, ask.decided))  # in one trip, for both of what follows
         approved = (await words(call, ask)).payload
+        if ask.state == "approved":
+            _check_decided(ask, logged.get(ask.decided))
     except Refused as fault:
         return fault
     if payload is ABSENT or (approved is not ABSENT and canonical(payload) == canonical(approved)):

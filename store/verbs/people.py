@@ -116,7 +116,8 @@ async def link(call: Call, *, name: str) -> Commit:
     token = call.draw("link", lambda: secrets.token_urlsafe(24))
     # An owner answers for one space: what they hand out must not open another. Of the operator's links nobody is the
     # maker, and they open all that the person may enter.
-    by = call.me if call.caller.is_human else ""
+    before = call.grant.minted_by.split() if call.grant else []  # whose link the maker's own session came by
+    by = " ".join(dict.fromkeys((call.me, *before))) if call.caller.is_human else ""
     content = {"person": person, "space": call.caller.space if by else "", "by": by}
     shared = call.store.shared
     await shared.put_link(token, content, life=LINK_LIFE)

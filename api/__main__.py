@@ -23,7 +23,7 @@ from store.settings import BadSetting, Settings, load
 from store.target import StoreProblem, opened, reached
 
 from .app import create
-from .server import Server
+from .server import Bounded, Server
 
 GRACE = 4  # seconds for calls in progress at the end
 KEEP_ALIVE = 75  # seconds: longer than any client's, so that it is the client that ends an idle connection
@@ -65,7 +65,7 @@ async def _serve(target: Target, settings: Settings, options: argparse.Namespace
         server = Server(
             uvicorn.Config(
                 create(store, settings),
-                http="httptools",
+                http=Bounded,
                 ws="none",
                 lifespan="on",
                 log_config=None,

@@ -1,10 +1,12 @@
 """Bodies of requests and answers in JSON, the same for every surface over HTTP."""
 
-from typing import Any
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 import structlog
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from store.domain.errors import Refused
@@ -13,6 +15,8 @@ BODY_LIMIT = 1 << 20  # bytes
 DRAIN_LIMIT = 8 * BODY_LIMIT  # bytes read of a body that is too large, so that its sender gets to read the answer
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 CHALLENGE = 'Bearer realm="LogMem"'
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -77,3 +81,22 @@ def http_error(request: Request, error: HTTPException) -> JSONResponse:
         allow = (error.headers or {}).get("Allow", "").split(", ")
         return plain_error(405, "method_not_allowed", f"{request.method} is not for this path.", allow=allow)
     return plain_error(error.status_code, "http", str(error.detail))
+
+
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
+    """Wait for work that may take long; it ends when the client goes. Raises ClientDisconnect."""
+
+    async def gone() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    tasks = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if not tasks[0].done():
+            raise ClientDisconnect
+        return tasks[0].result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

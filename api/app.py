@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -45,6 +46,7 @@ def create(store: Store, settings: Settings) -> FastAPI:
     # The framework's pages of documentation load scripts from elsewhere, onto the console's own origin.
     app = FastAPI(title="LogMem", lifespan=life, docs_url=None, redoc_url=None)
     app.state.store, app.state.settings = store, settings
+    app.state.streams = Counter()
     app.add_middleware(Guard, hosts=hosts, public_url=settings.public_url)
     app.add_middleware(Access)  # the outermost, since it was added last
     app.add_exception_handler(Refused, _refused)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
 
 from fastapi import APIRouter, Request, Response
@@ -18,6 +19,7 @@ from .auth import any_badge
 PATH = "/api/events"
 KEEP_ALIVE = 15.0  # seconds of silence after which a comment goes out, so that no proxy takes the stream for dead
 LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}  # some clients would end a line of the stream there
+STREAMS = 16  # that one credential may have open in one process
 RETRY = 2000  # ms after which a browser connects again
 
 
@@ -37,9 +39,16 @@ async def stream(request: Request) -> Response:
     Events: `open` and `commit` with an id to resume from; `gone` when some since that id are no longer kept;
     `end` with the refusal that ended the caller's rights.
     """
+    streams: Counter[str] = request.app.state.streams
     try:
         after = request.headers.get("last-event-id", "") or request.query_params.get("after", "")
         badge = any_badge(request, space=request.query_params.get("space", ""))
+        if streams[badge.id] >= STREAMS:
+            raise Refused(
+                "rate_limited",
+                f"{STREAMS} streams of this credential are open already. Close one, or wait a second.",
+                retry_after=1,
+            )
         batches = events.events(request.app.state.store, badge, after=after)
         first = await anext(batches)
     except Refused as no:
@@ -47,12 +56,26 @@ async def stream(request: Request) -> Response:
     except Exception as fault:  # noqa: BLE001 - whatever it is, the caller gets an answer without a trace
         return failed(request, fault)
     headers = {**HEADERS, "X-Accel-Buffering": "no"}
-    return StreamingResponse(_lines(request, first, batches), media_type="text/event-stream", headers=headers)
+    lines = _counted(badge.id, streams, _lines(request, first, batches))
+    return StreamingResponse(lines, media_type="text/event-stream", headers=headers)
+
+
+async def _counted(id: str, streams: "Counter[str]", lines: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+    """The lines, counted among the credential's open streams while they last."""
+    streams[id] += 1
+    try:
+        async with contextlib.aclosing(lines):
+            async for line in lines:
+                yield line
+    finally:
+        streams[id] -= 1
+        if not streams[id]:
+            del streams[id]
 
 
 async def _lines(
     request: Request, first: list[Result], batches: AsyncGenerator[list[Result], None]
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str, None]:
     """The stream's text. It ends with the process, or the caller's rights: `batches` looks at them each second."""
     yield f"retry: {RETRY}\n\n"
     async with contextlib.aclosing(batches):

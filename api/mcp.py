@@ -4,8 +4,7 @@ Nothing is kept between requests. A refusal is a result that says so; only a req
 HTTP. `space` is accepted with every tool and compared; it is listed with none, since a key opens one space.
 """
 
-import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -33,6 +32,7 @@ from store.verbs.identity import Badge
 from store.verbs.perform import perform
 from store.verbs.render import text
 
+from .answers import while_connected
 from .auth import key_badge, program
 from .hosts import Hosts
 from .mcp_wire import Wire
@@ -159,7 +159,7 @@ class Mcp:
             raise _no_tool(name, listed)
         row = listed[name]
         work = perform(self.store, badge, row, given, action_id=action_id if not wrong else "", fault=wrong)
-        return row, await (_while_connected(request, work) if row.around else work)
+        return row, await (while_connected(request, work) if row.around else work)
 
 
 def _request(ctx: Context) -> Request:
@@ -233,22 +233,3 @@ def _no_tool(name: str, listed: Mapping[str, Row]) -> Refused:
     close = near(name, listed)
     hint = f"Did you mean {' or '.join(close)}?" if close else f"You have {', '.join(listed)}."
     return Refused("not_found", f"{shown} is no tool of yours. Nothing was done. {hint}", near=close)
-
-
-async def _while_connected(request: Request, work: Awaitable[Result]) -> Result:
-    """Wait for work that may take long; it ends when the client goes. Raises ClientDisconnect."""
-
-    async def gone() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    tasks = asyncio.ensure_future(work), asyncio.ensure_future(gone())
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        if not tasks[0].done():
-            raise ClientDisconnect
-        return tasks[0].result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

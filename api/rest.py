@@ -14,11 +14,11 @@ from store.domain.strict import parse
 from store.verbs.arguments import schema
 from store.verbs.call import Row
 from store.verbs.catalog import ROWS
-from store.verbs.identity import Badge
+from store.verbs.identity import Badge, vouch
 from store.verbs.perform import perform
 
 from . import events
-from .answers import answer, failed, plain_error, read_body, refused
+from .answers import answer, failed, plain_error, read_body, refused, while_connected
 from .auth import COOKIE, any_badge, check_own_page
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
@@ -118,15 +118,17 @@ async def _call(request: Request, row: Row) -> dict[str, Any]:
     state, fault = request.app.state, None
     given: dict[str, Any] = {}
     space = ""
+    # Whoever has no key gets no further than this: nothing of theirs is read, let alone parsed.
+    await vouch(state.store, _proven(request, ""))
     raw = await read_body(request)
     try:
         given, space = _arguments(raw)
     except Refused as wrong:
         fault = wrong
     badge = _proven(request, space)
-    return await perform(
-        state.store, badge, row, given, action_id=request.headers.get("idempotency-key", ""), fault=fault
-    )
+    named = request.headers.get("idempotency-key", "")
+    call = perform(state.store, badge, row, given, action_id=named, fault=fault)
+    return await (while_connected(request, call) if row.around else call)
 
 
 def _proven(request: Request, space: str) -> Badge:

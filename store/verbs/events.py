@@ -12,7 +12,7 @@ from .follow import RECHECK, rung
 from .identity import Badge, enter
 from .perform import perform
 
-BATCH = 100
+BATCH = 20
 EVENT_ID = re.compile(r"[0-9]{1,16}-[0-9]{1,12}")
 
 

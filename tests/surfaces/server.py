@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 
 from api.app import create
-from api.server import Server
+from api.server import Bounded, Server
 from store.engine.client import Target
 from store.engine.embedded import Embedded
 from store.engine.store import Store, open_store
@@ -56,7 +56,7 @@ class Serving(threading.Thread):
         store = open_store(Target.embedded(self.engine))
         try:
             config = uvicorn.Config(
-                create(store, load()), http="httptools", ws="none", lifespan="on", log_config=None, access_log=False,
+                create(store, load()), http=Bounded, ws="none", lifespan="on", log_config=None, access_log=False,
                 server_header=False, timeout_graceful_shutdown=self.grace,
             )  # fmt: skip
             self.server = _Server(config, store)

@@ -338,3 +338,15 @@ async def test_a_link_pressed_by_many_signs_one_in(http: httpx.AsyncClient, worl
     pages = await asyncio.gather(*(Browser(http, world.space).post(path, {}) for _ in range(20)))
     assert sorted(p.status for p in pages) == [303] + [401] * 19
     assert sum("set-cookie" in p.response.headers for p in pages) == 1
+
+
+async def test_a_payload_of_an_agent_speaks_for_nobody(http: httpx.AsyncClient, world: World) -> None:
+    """What an agent puts into a payload on somebody's ask never stands where our own words do, and breaks no page."""
+    ask = await asked(world)
+    for payload in ({"verdict": 5}, {"verdict": "approved by human:ana"}, {"answer": ["x"], "reason": {"y": 1}}):
+        await world.do(
+            "agent:codex", "note", where="job:x", kind="memo", summary="hm", trail=ask["trail"], payload=payload
+        )
+    page = await browser(http, world).ask(ask["trail"])
+    assert page.status == 200
+    assert "approved by human:ana" not in page.words

@@ -189,7 +189,7 @@ def _tell(ready: dict[str, Any], *, owner: str, means: str) -> None:
     show.line("            it prints the agent's own URL, for the agent's MCP settings")
     show.line(f"  Approvers {command} human add NAME --role approver --space {ready['space']}")
     show.line(f"  Promise   {ready['durability']}: {means}")
-    show.line("  Gate      advisory for agents on this machine that run as your user: they can read the store's passwords.")
+    show.line("  Gate      advisory for agents that run as your user here: they can read the store's passwords.")
     show.line("            Give LogMem a user or a machine of its own to make it hold for them too (SECURITY.md).")
 
 

@@ -149,8 +149,9 @@ class Space(RuleBasedStateMachine):
 
     @rule(trail=asks, by=agents)
     def answer(self, trail: str, by: str) -> None:
-        """Somebody answers, whether asked or not."""
-        self.does(OK, by, "note", where="job:x", kind="answer", summary="Because", answers=trail)
+        """Somebody answers, whether asked or not; on another's ask nobody but its requester does."""
+        code = OK if by == self.known[trail].by else "not_yours"
+        self.does(code, by, "note", where="job:x", kind="answer", summary="Because", answers=trail)
 
     @rule(trail=asks, by=agents)
     def withdraw(self, trail: str, by: str) -> None:

@@ -20,7 +20,7 @@ PEOPLE = 8
 async def contention(engine: Embedded, *, quick: bool) -> list[Row]:
     """One winner each, every loser told who won."""
     things = 50 if quick else 1000
-    world = await fleet(engine, agents=8)
+    world = await fleet(engine, agents=9)  # a8 hands out, and is none of those who may take
     for n in range(PEOPLE):
         await world.human(f"p{n}", "approver")
     for n in range(8):
@@ -44,7 +44,7 @@ class _Items:
         self.world, self.http, self.ports = world, http, ports
 
     async def make(self, n: int) -> Any:
-        return (await self.world.do("agent:a0", "handoff", to="role:reviewer", where="channel:x", summary=f"Item {n}"))[
+        return (await self.world.do("agent:a8", "handoff", to="role:reviewer", where="channel:x", summary=f"Item {n}"))[
             "item"
         ]
 

@@ -49,8 +49,8 @@ async def story(client: Client, names: list[str]) -> None:
         say(verb, refused=bool(result.is_error), text=getattr(block, "text", ""), structure=said)
         return said
 
-    if "logmem_start" in names:
-        await call("start", agent="grok", model="test")
+    assert "logmem_start" in names
+    await call("start", agent="grok", model="test")
     await call("note", where="job:release", kind="progress", summary="Built v1.4.0\n-> approve it", tags=["build"])
     ask = await call("ask", where="job:release", summary="Publish v1.4.0?", payload=PAYLOAD)
     await call("redeem", trail=ask["trail"])

@@ -5,6 +5,7 @@ import json
 import sys
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.surfaces.complete import missing
@@ -17,9 +18,9 @@ WAYS = [("legacy", False), ("legacy", True), ("auto", False), ("auto", True)]
 
 @pytest.mark.parametrize(("mode", "minted"), WAYS)
 async def test_an_agent_asks_a_person_decides_and_the_agent_goes_on(
-    server: str, world: World, mode: str, minted: bool
+    server: str, http: httpx.AsyncClient, world: World, mode: str, minted: bool
 ) -> None:
-    """Connect, note, ask, wait, decide, redeem: each step complete in its text and in its structure, and small."""
+    """Start, note, ask, decided over REST by a person's session, follow, redeem: each step complete and small."""
     token = world.tokens["agent:grok"]
     where = [f"{server}/k/{token}/mcp", mode] if minted else [f"{server}/mcp", mode, token]
     steps: dict[str, Any] = {}
@@ -33,7 +34,10 @@ async def test_an_agent_asks_a_person_decides_and_the_agent_goes_on(
             steps.setdefault(step["step"], []).append(step)
             if step["step"] == "redeem" and step["refused"]:
                 asked = steps["ask"][0]["structure"]
-                await world.do("human:ana", "decide", trail=asked["trail"], verdict="approve", digest=asked["digest"])
+                verdict = {"trail": asked["trail"], "digest": asked["digest"], "verdict": "approve"}
+                head = {"cookie": f"logmem_session={world.tokens['human:ana']}", "x-logmem-csrf": "1", "origin": server}
+                reply = await http.post("/api/decide", json=verdict, headers=head | {"x-logmem-space": world.space})
+                assert reply.status_code == 200, reply.text
         assert await process.wait() == 0
     _check(steps, world, mode)
 
@@ -43,8 +47,9 @@ def _check(steps: dict[str, Any], world: World, mode: str) -> None:
     assert connected["version"] == {"legacy": "2025-11-25", "auto": "2026-07-28"}[mode]
     assert connected["instructions"].startswith(f"You are agent:grok in space {world.space}. ")
     assert {"logmem_note", "logmem_ask", "logmem_redeem", "logmem_follow"} <= set(listed["names"])
-    for (started,) in [steps.pop("start")] if "start" in steps else []:
-        assert started["text"].startswith(f"agent:grok in {world.space}")
+    (started,) = steps.pop("start")
+    assert started["text"].startswith(f"agent:grok in {world.space}")
+    assert started["structure"]["started"] == {"agent": "agent:grok", "shift": 1, "resumed": False}
     for step in (step for taken in steps.values() for step in taken if not step["refused"]):
         shown, text = step["structure"], step["text"]
         assert (shown["ok"], shown["space"], shown["caller"]) == (True, world.space, "agent:grok")

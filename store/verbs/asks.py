@@ -222,7 +222,7 @@ async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit
     if payload is not ABSENT:
         check_payload(payload)
     ask = await found(call, trail)
-    await call.recall([ask.asked, rules.grounds(ask)])  # both at once
+    await call.recall([ask.asked, ask.decided, rules.grounds(ask)])  # all at once
     new = rules.redeem(
         ask, by=call.me, now=call.now, fault=await _fault(call, ask, payload), said=await grounds(call, ask)
     )
@@ -266,10 +266,9 @@ def _check_decided(ask: Ask, said: Logged | None) -> None:
 async def _fault(call: Call, ask: Ask, payload: Any) -> Refused | None:
     """What is wrong with the text that was approved, or with the payload that is to run."""
     try:
-        logged = await call.recall((ask.asked, ask.decided))  # in one trip, for both of what follows
         approved = (await words(call, ask)).payload
         if ask.state == "approved":
-            _check_decided(ask, logged.get(ask.decided))
+            _check_decided(ask, call.records.get(ask.decided))
     except Refused as fault:
         return fault
     if payload is ABSENT or (approved is not ABSENT and canonical(payload) == canonical(approved)):

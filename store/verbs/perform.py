@@ -91,10 +91,8 @@ class _Attempts:
         self.lost = self.sent = False  # of the last try: it lost the store; its commit may be done, or is
         self.unsure = False  # a try lost the store with its commit sent, or it is written and not yet shown
         self.drawn: dict[str, Any] = {}
-        self.sent_as: tuple[str, Mapping[str, Any]] = (
-            "",
-            {},
-        )  # what was sent last: its kept result, what is shown once
+        # Of the commit that was sent last: its result as it is kept, and what is shown once.
+        self.sent_as: tuple[str, Mapping[str, Any]] = ("", {})
 
     async def run(self) -> Result:
         self.keys = Keys(self.caller.space)

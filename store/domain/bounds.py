@@ -7,10 +7,15 @@ from .errors import Refused
 VALUES: Mapping[str, int] = {  # by the argument's name
     "allow": 4,
     "approvers": 20,
+    "kinds": 10,
     "may": 10,
+    "milestones": 20,
+    "needs": 10,
     "next": 10,
     "options": 8,
+    "seats": 12,
     "tags": 20,
+    "tracks": 10,
 }
 
 

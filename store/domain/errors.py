@@ -45,6 +45,7 @@ _BY_STATUS: Mapping[int, tuple[str, ...]] = {
         "action_conflict",
         "open_obligations",
         "job_exists",
+        "job_done",
         "skill_missing",
         "window_not_open",
         "window_closed",

@@ -24,6 +24,8 @@ __all__ = [
     "bare",
     "known",
     "near",
+    "new_fact",
+    "new_huddle",
     "new_item",
     "new_note",
     "new_trail",
@@ -52,6 +54,8 @@ class Shape(StrEnum):
     ASK = "ask"
     ITEM = "item"
     MAILBOX_NOTE = "mailbox note"
+    HUDDLE = "huddle"
+    FACT = "fact"
     ENTRY = "entry"
     PLACE = "place"
 
@@ -61,6 +65,8 @@ _SHAPES: tuple[tuple[Shape, re.Pattern[str], str], ...] = (
     (Shape.ASK, re.compile(r"ask_[A-Za-z0-9_-]{21}[AQgw]"), "ask_ and 22 characters"),
     (Shape.ITEM, re.compile(rf"ci_[{_SHORT}]{{10}}"), "ci_ and 10 characters"),
     (Shape.MAILBOX_NOTE, re.compile(rf"mb_[{_SHORT}]{{10}}"), "mb_ and 10 characters"),
+    (Shape.HUDDLE, re.compile(rf"hd_[{_SHORT}]{{10}}"), "hd_ and 10 characters"),
+    (Shape.FACT, re.compile(rf"fa_[{_SHORT}]{{10}}"), "fa_ and 10 characters"),
     (Shape.ENTRY, re.compile(r"[1-9][0-9]{0,15}-(?:0|[1-9][0-9]{0,15})"), "<ms>-<number>"),
     (
         Shape.PLACE,
@@ -69,7 +75,13 @@ _SHAPES: tuple[tuple[Shape, re.Pattern[str], str], ...] = (
     ),
 )
 _FORMS = {known_shape: form for known_shape, _, form in _SHAPES}
-_BEGINS = {Shape.ASK: ("ask_", 26), Shape.ITEM: ("ci_", 13), Shape.MAILBOX_NOTE: ("mb_", 13)}  # prefix, length of all
+_BEGINS = {  # prefix, length of all
+    Shape.ASK: ("ask_", 26),
+    Shape.ITEM: ("ci_", 13),
+    Shape.MAILBOX_NOTE: ("mb_", 13),
+    Shape.HUDDLE: ("hd_", 13),
+    Shape.FACT: ("fa_", 13),
+}
 
 
 def principal(
@@ -107,6 +119,16 @@ def new_item(bits: bytes) -> str:
 def new_note(bits: bytes) -> str:
     """An id of a mailbox note: `mb_` and 50 random bits. `bits` as for `new_item`."""
     return "mb_" + _short(bits)
+
+
+def new_huddle(bits: bytes) -> str:
+    """An id of a huddle: `hd_` and 50 random bits. `bits` as for `new_item`."""
+    return "hd_" + _short(bits)
+
+
+def new_fact(bits: bytes) -> str:
+    """An id of a fact: `fa_` and 50 random bits. `bits` as for `new_item`."""
+    return "fa_" + _short(bits)
 
 
 def shape(text: object) -> Shape | None:

@@ -10,7 +10,7 @@ from ..domain.commit import Put, put
 from ..domain.document import Document
 from ..domain.errors import Refused
 from ..domain.ids import near, parse_place
-from ..domain.job import Job
+from ..domain.job import Job, check_not_done
 from ..domain.slot import Who
 from ..domain.space import Channel
 from ..domain.text import quoted
@@ -29,10 +29,16 @@ class Place:
     said: dict[str, Any] = field(default_factory=dict)
 
 
-async def resolve(call: Call, where: str, *, default: str = "channel") -> Place:
-    """The place that `where` means. Refuses malformed_id, not_found (an agent or human that is not here)."""
+async def resolve(call: Call, where: str, *, default: str = "channel", obliges: bool = False) -> Place:
+    """The place that `where` means. Refuses malformed_id, not_found (an agent or human that is not here), job_done.
+
+    `obliges`: something will have to be settled there, so a job must not be done, now or by the time of the commit.
+    """
     name = parse_place(where, default=default)
-    return await placed(call, name, await call.look(at(name)))
+    found = await (call.read if obliges else call.look)(at(name))
+    if obliges and isinstance(found, Job):
+        check_not_done(found)
+    return await placed(call, name, found)
 
 
 def at(name: str) -> Doc[Who] | Doc[Channel] | Doc[Job]:

@@ -16,7 +16,7 @@ EXPECTED = {
     403: "identity_mismatch scope_denied humans_only not_an_approver not_yours assurance_too_low",
     404: "not_found scope_unknown unknown_recipient",
     409: "already_settled already_redeemed already_checked_in not_approved digest_mismatch expired lapsed taken_back "
-    "stale action_conflict open_obligations job_exists skill_missing window_not_open window_closed id_taken",
+    "stale action_conflict open_obligations job_exists job_done skill_missing window_not_open window_closed id_taken",
     413: "payload_too_large",
     423: "paused",
     429: "rate_limited too_many_pending room_full",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvloop
 
-from bench import settle, store, wire
+from bench import recall, settle, store, wire
 from bench.measure import Row
 from store.engine.embedded import Embedded, ensure, stop
 
@@ -20,6 +20,7 @@ BENCHES: dict[str, Bench] = {
     "store": store.kernel,
     "brief": store.brief,
     "settle": settle.contention,
+    "recall": recall.recall,
 }
 
 

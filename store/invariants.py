@@ -16,6 +16,9 @@ from redis.asyncio import Redis
 from . import domain
 from .domain.document import Document, entry_fields
 from .domain.entry import entry_of, sequence
+from .domain.fact import Fact
+from .domain.huddle import Huddle
+from .domain.item import Item
 from .engine.documents import load
 from .engine.keys import BARE, SLOTS, Keys
 from .ledger.chain import record, segment
@@ -107,11 +110,28 @@ async def _places_list_entries(state: State) -> list[str]:
     return broken
 
 
+async def _what_is_over_holds_nothing(state: State) -> list[str]:
+    """Seats that are open in a huddle that is closed; facts that were superseded by none that says so."""
+    docs = {doc.ref: doc for doc in state.docs.values()}
+    broken = []
+    for doc in docs.values():
+        if isinstance(doc, Item) and doc.huddle and doc.state == "open":
+            huddle = docs.get(f"{Huddle.kind}:{doc.huddle}")
+            if not isinstance(huddle, Huddle) or huddle.state != "open" or doc.id not in huddle.seats:
+                broken.append(f"{doc.ref} is open, and no open {doc.huddle} has it as a seat")
+        if isinstance(doc, Fact) and doc.superseded_by:
+            newer = docs.get(f"{Fact.kind}:{doc.superseded_by}")
+            if not isinstance(newer, Fact) or (newer.supersedes, newer.first) != (doc.id, doc.first):
+                broken.append(f"{doc.ref} was superseded by {doc.superseded_by}, which does not supersede it")
+    return broken
+
+
 Invariant = Callable[[State], Awaitable[list[str]]]
 INVARIANTS: tuple[tuple[str, Invariant], ...] = (
     ("index entries are a function of the documents", _indexes_follow),
     ("documents name entries that there are", _marks_point_at_entries),
     ("a place lists the entries that stand there, in their order", _places_list_entries),
+    ("what is over holds nothing that is open", _what_is_over_holds_nothing),
 )
 
 

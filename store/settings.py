@@ -66,6 +66,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
     home: Folder = Field(Path("~/.local/share/logmem"), validate_default=True, description="a folder for the state")
+    index: Folder | None = Field(None, description="a folder for the index that recall searches")
     redis_uri: Secret | None = Field(None, description="a redis://, rediss:// or unix:// address")
     redis_secrets: Folder | None = Field(None, description="a folder of password files, one for each user of the store")
     fsync: Annotated[Literal["always", "everysec", "no"], BeforeValidator(_lower)] = Field(
@@ -85,6 +86,13 @@ class Settings(BaseSettings):
         None, description="an address such as https://logmem.example.com, without a path"
     )
     rest_token: Secret | None = Field(None, description="the bearer token of a credential")
+
+    @property
+    def index_folder(self) -> Path | None:
+        """Where the index is kept: as set, else in the state folder; None where neither is set and none is needed."""
+        if self.index or (self.redis_uri and "home" not in self.model_fields_set):
+            return self.index
+        return self.home / "index"
 
     @classmethod
     def settings_customise_sources(

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 import redis
 
@@ -32,12 +33,12 @@ def reached(settings: Settings, *, keep: bool = False) -> Iterator[Target]:
 
 
 @asynccontextmanager
-async def opened(target: Target, *, patience: float = PATIENCE) -> AsyncIterator[Store]:
-    """An open store, its promise read (`store.promise`); closed at the end.
+async def opened(target: Target, *, patience: float = PATIENCE, index: Path | None = None) -> AsyncIterator[Store]:
+    """An open store, its promise read (`store.promise`); closed at the end. `index` as for `Store`.
 
     StoreProblem: it does not answer within `patience` seconds, lets us not in, or is not fit to stand on.
     """
-    store = open_store(target)
+    store = open_store(target, index=index)
     try:
         await _fit(store, time.monotonic() + patience)
         yield store

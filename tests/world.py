@@ -4,6 +4,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -99,17 +100,27 @@ class World:
             await admin.incrby(self.keys.clock, ms)
 
     async def dump(self) -> Mapping[str, object]:
-        """DUMP of every key of the space and of every shared record."""
+        """DUMP of every key of the space and of every shared record; of a hash all fields with their values.
+
+        A large hash that has just grown is put in another order by reads alone, and DUMP shows its order.
+        """
         async with open_client(Target.embedded(self.engine), user="lm-admin") as admin:
             names = [*await admin.keys(f"lm:{{{self.space}}}*"), *await admin.keys("lm:{g:*")]
-            return {str(name): await admin.dump(name) for name in names}
+            hashes = {name for name in names if await admin.type(name) == b"hash"}
+            return {str(name): await (admin.hgetall if name in hashes else admin.dump)(name) for name in names}
 
 
 async def found(engine: Embedded, store: Store) -> World:
-    """A new simulated space."""
+    """A new simulated space, in a zone where a day has just begun: no sync window is open for nine hours."""
     world = World(engine, store, f"t{secrets.token_hex(6)}")
-    await world.operate("space", simulated=True)
+    await world.operate("space", simulated=True, zone=zone_of(0))
     return world
+
+
+def zone_of(hour: int) -> str:
+    """A zone without summer time in which it is this hour (0 to 23) now."""
+    ahead = (hour - datetime.now(UTC).hour + 11) % 24 - 11  # of UTC, -11 to 12 h; the names have it the other way round
+    return f"Etc/GMT{-ahead:+d}"
 
 
 def opened(engine: Embedded) -> Store:

@@ -24,7 +24,7 @@ class Quote:
     """
 
     entry: int | str
-    part: Literal["entry", "summary", "payload", "options", "reason"] = "entry"
+    part: Literal["entry", "summary", "line", "payload", "options", "reason"] = "entry"
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,10 @@ ABSENT = Absent()
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One line as its author's side knows it; the store adds id and time."""
+    """One line as its author's side knows it; the store adds id and time.
+
+    `fact`, `supersedes` and `review_by` (ISO 8601, or never) are those of a fact.
+    """
 
     where: str
     kind: str
@@ -71,6 +74,9 @@ class Entry:
     why: str = ""
     tags: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    fact: str = ""
+    supersedes: str = ""
+    review_by: str = ""
 
     @property
     def byline(self) -> str:

@@ -1,9 +1,10 @@
 """Items: what one principal hands to another, its states and its rules.
 
-The summary stands in the ledger, in the item's `handoff` entry; the reason in the entry that settled it.
+The summary stands in the ledger, in the item's `handoff` entry; the reason in the entry that settled it. A seat is an
+item too: a huddle's question to one of those whom it asks, answered by a note.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ REASON_SHOWN = 200  # characters of a reason in a refusal
 
 STEPS = {  # the only place where an item's state may change
     ("open", "accept"): "accepted",
+    ("open", "answer"): "answered",
     ("open", "decline"): "declined",
     ("open", "withdraw"): "withdrawn",
     ("open", "expire"): "expired",
@@ -32,7 +34,8 @@ STEPS = {  # the only place where an item's state may change
 class Item(Document):
     """`to` is `agent:x`, `human:x` or `role:<slug>`; times in ms. `id` is its trail too.
 
-    An expired item is a dead letter until its sender has requeued or withdrawn it (`closed`).
+    An expired item is a dead letter until its sender has requeued or withdrawn it (`closed`); a seat is none, since
+    the closer of its `huddle` is told, and goes on without it.
     """
 
     kind = "item"
@@ -49,15 +52,26 @@ class Item(Document):
     told: int = 0  # that it was declined was surfaced to its sender
     requeued_as: str = ""
     requeued_from: str = ""
+    huddle: str = ""  # of a seat
+    urgent: bool = False
+    context: tuple[str, ...] = ()  # ids of the entries of facts that went along
     sent: str = entry_id()
     ended: str = entry_id()
+
+    @property
+    def thread(self) -> str:
+        """The trail on which its entries stand."""
+        return self.huddle or self.id
 
     def indexes(self) -> Iterator[Index]:
         if self.state == "open":
             yield Index("open", self.to, self.deadline)
-            yield Index("sent", self.sender, self.deadline)
             yield Index("holds", self.where, self.deadline)
             yield Index("due", "", self.deadline)
+        if self.huddle:
+            return
+        if self.state == "open":
+            yield Index("sent", self.sender, self.deadline)
         elif self.state == "expired" and not self.closed:
             yield Index("dead", self.sender, self.deadline)
             yield Index("missed", self.to, self.deadline)
@@ -92,19 +106,22 @@ def step(item: Item, event: str, *, at: int, by: str = "", via: str = "") -> Ite
 
 
 def addressed(item: Item, *, by: str, roles: Iterable[str]) -> bool:
-    """Whether the item is for this principal, by name or by a role that they have now. Never for its sender."""
-    return by != item.sender and item.to in (by, *(f"role:{r}" for r in roles))
+    """Whether the item is for this principal, by name or by a role that they have now.
+
+    Never for its sender, unless it is their own seat.
+    """
+    return (by != item.sender or bool(item.huddle)) and item.to in (by, *(f"role:{r}" for r in roles))
 
 
 def settle(
     item: Item, event: str, *, by: str, roles: Iterable[str], via: str, now: int, ended: Logged | None = None
 ) -> Item:
-    """`accept` or `decline` an item, once, by its recipient. Refuses not_yours, expired, already_settled.
+    """`accept`, `decline` or `answer` an item, once, by its recipient. Refuses not_yours, expired, already_settled.
 
-    `ended` is the entry that settled it before, for telling why.
+    `ended` is the entry that settled it before, for telling why. A seat is not accepted: invalid_argument.
     """
     item = item.as_of(now)
-    if by == item.sender:
+    if by == item.sender and not addressed(item, by=by, roles=roles):
         raise Refused(
             "not_yours",
             f"{item.id} is for {item.to}; you sent it. Nothing changed. "
@@ -116,15 +133,55 @@ def settle(
         raise Refused("not_yours", f"{item.id} is for {item.to}; {by} {having}. Nothing changed.", to=item.to)
     if item.state == "expired":
         again = f' {item.sender} can requeue it: logmem_handoff {{requeue: "{item.id}"}}' if not item.closed else ""
-        raise Refused("expired", f"{told(item, now=now)} Nothing changed.{again}", **outcome(item))
+        then = _too_late(item) if item.huddle else again
+        raise Refused("expired", f"{told(item, now=now)} Nothing changed.{then}", **outcome(item))
     _check_unsettled(item, now=now, ended=ended)
+    if event == "accept" and item.huddle:
+        raise Refused(
+            "invalid_argument",
+            f"{item.id} is a seat of {item.huddle}: it is answered, not accepted. Nothing changed. "
+            f"Answer it: logmem_note {_spelled(answer_call(item))}",
+            argument="item",
+            huddle=item.huddle,
+        )
     return step(item, event, at=now, by=by, via=via)
 
 
+def answer(seat: Item, *, by: str, via: str, now: int, ended: Logged | None = None) -> Item:
+    """Answer a seat, once, by its holder. Refuses not_yours, expired, already_settled; invalid_argument: no seat."""
+    if not seat.huddle:
+        raise Refused(
+            "invalid_argument",
+            f"{seat.id} is a handoff, and a note does not settle it. Nothing was written. Take it over: "
+            f'logmem_accept {{item: "{seat.id}"}}. To say something about it: trail: "{seat.id}" in place of answers',
+            argument="answers",
+        )
+    return settle(seat, "answer", by=by, roles=(), via=via, now=now, ended=ended)
+
+
+def answer_call(seat: Item) -> dict[str, Any]:
+    """The arguments of the note that answers a seat."""
+    return {"where": seat.where, "kind": "answer", "answers": seat.id, "summary": "…"}
+
+
+def _too_late(item: Item) -> str:
+    """What is left to do about a seat whose time is over."""
+    said = f'{{where: "{item.where}", kind: "memo", trail: "{item.huddle}", summary}}'
+    return f" What is still to be said goes beside it: logmem_note {said}"
+
+
+def _spelled(args: Mapping[str, str]) -> str:
+    """Arguments as refusals spell them, a text to write left out."""
+    parts = (name if value == "…" else f'{name}: "{value}"' for name, value in args.items())
+    return f"{{{', '.join(parts)}}}"
+
+
 def withdraw(item: Item, *, by: str, via: str, now: int, ended: Logged | None = None) -> Item:
-    """Take an open item back, or put a dead letter away. Refuses not_yours, already_settled."""
+    """Take an open item back, or put a dead letter away. Refuses not_yours, already_settled; a late seat: expired."""
     item = item.as_of(now)
     _check_sender(item, by=by, what="withdraw")
+    if item.state == "expired" and item.huddle:
+        raise Refused("expired", f"{told(item, now=now)} Nothing changed.{_too_late(item)}", **outcome(item))
     _check_unsettled(item, now=now, ended=ended)
     return step(item, "withdraw", at=now, by=by, via=via)
 
@@ -133,6 +190,14 @@ def requeue(item: Item, *, by: str, new: str, now: int, ended: Logged | None = N
     """The dead letter, closed by the item with the id `new`. Refuses not_yours, invalid_argument, already_settled."""
     item = item.as_of(now)
     _check_sender(item, by=by, what="requeue")
+    if item.huddle:
+        raise Refused(
+            "invalid_argument",
+            f"{item.id} is a seat of {item.huddle} and no handoff, so it is not sent again. Nothing changed. "
+            f'Ask anew: logmem_huddle {{where: "{item.where}", question, seats: ["{item.to}"]}}',
+            argument="requeue",
+            huddle=item.huddle,
+        )
     if item.state == "open":
         raise Refused(
             "invalid_argument",
@@ -174,6 +239,8 @@ def outcome(item: Item, *, ended: Logged | None = None) -> dict[str, Any]:
         "closed_at": iso(item.closed) if item.closed else "",
         "requeued_as": item.requeued_as,
         "requeued_from": item.requeued_from,
+        "huddle": item.huddle,
+        "entry": item.ended if item.huddle else "",
     }
     return {k: v for k, v in facts.items() if v}
 
@@ -219,7 +286,10 @@ def standing(item: Item, mark: Mark | None, now: int, *, me: str = "", ended: Lo
 
 
 def _next(item: Item, *, me: str) -> dict[str, Any]:
-    follow = {"tool": "logmem_follow", "args": {"what": item.id}}
+    follow = {"tool": "logmem_follow", "args": {"what": item.thread}}
+    if item.huddle:
+        answering = {"tool": "logmem_note", "args": answer_call(item)}
+        return {"next": answering if me == item.to else follow} if item.state == "open" else {}
     if item.state == "open":
         # A role's item may be anybody's; who lacks the role is told so when they accept.
         for_me = me == item.to or (item.to.startswith("role:") and me not in ("", item.sender))

@@ -8,11 +8,14 @@ from typing import Any
 from .ask import Ask
 from .document import Document
 from .entry import Logged
+from .fact import Fact
+from .huddle import Huddle, ready
 from .item import Item
 from .job import Job
 from .mailbox import MailNote
 from .moments import DAY, HOUR, MINUTE, SECOND
 from .slot import Now, Who
+from .sync import Window
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]*")
 NOW_STALE = 30 * MINUTE
@@ -27,6 +30,7 @@ class View:
     """All that a Brief is made from, as it stands at `now` (ms). `unread` counts what was not even looked at.
 
     `entries` are those that the documents point at; `told` are the refs of those to show although surfaced before.
+    `seats` are those of the huddles that are to be closed, by id; `window` is the open one, if a check-in is due.
     """
 
     me: str
@@ -37,6 +41,8 @@ class View:
     documents: Sequence[Document] = ()
     entries: Mapping[int | str, Logged] = field(default_factory=dict)
     told: frozenset[str] = frozenset()
+    seats: Mapping[str, Item] = field(default_factory=dict)
+    window: Window | None = None
     unread: int = 0
 
     def said(self, id: str) -> str:
@@ -80,6 +86,8 @@ def _ranked(view: View) -> Ranked:
     """Lines with their weight (lower is weightier) and what orders those of one weight."""
     for document in view.documents:
         yield from _SAYS[type(document)](view, document.as_of(view.now))
+    if view.window:
+        yield (6, 0), _sync(view, view.window)
     if view.recap:
         yield from _recap(view, view.recap)
     if view.slot:
@@ -180,6 +188,9 @@ def _verdict(view: View, ask: Ask, facts: dict[str, Any], text: dict[str, str]) 
 def _item(view: View, item: Document) -> Ranked:
     if not isinstance(item, Item):
         return
+    if item.huddle:
+        yield from _seat(view, item)
+        return
     text = {"summary": view.said(item.sent)}
     facts: dict[str, Any] = {"item": item.id}
     dead = item.state == "expired" and not item.closed
@@ -202,6 +213,42 @@ def _item(view: View, item: Document) -> Ranked:
         yield (4 if dead else 3, item.deadline), line
 
 
+def _seat(view: View, seat: Item) -> Ranked:
+    if seat.to != view.me or seat.state != "open":
+        return
+    at = _when(seat.sent, seat.made)
+    facts: dict[str, Any] = {"item": seat.id, "from": seat.sender, "where": seat.where, "age": _age(view, at)}
+    facts |= _true(urgent=seat.urgent)
+    left = seat.deadline - view.now
+    text = {"question": view.said(seat.sent)}
+    yield (3, seat.deadline), Line(section="seats", at=at, facts=facts, texts=text, left=left, document=seat)
+
+
+def _huddle(view: View, huddle: Document) -> Ranked:
+    """What its closer can close now: it says so once nobody can answer any more."""
+    if not isinstance(huddle, Huddle) or huddle.closer != view.me:
+        return
+    seats = [view.seats[id].as_of(view.now) for id in huddle.seats if id in view.seats]
+    if not ready(huddle, seats, now=view.now):
+        return
+    at = max((_when(seat.ended, seat.settled) for seat in seats), default=huddle.deadline)
+    answered = sum(seat.state == "answered" for seat in seats)
+    made = _when(huddle.asked, huddle.made)
+    facts = {"huddle": huddle.id, "where": huddle.where, "answered": answered, "seats": len(huddle.seats)}
+    facts |= {"age": _age(view, made)}
+    text = {"question": view.said(huddle.asked)}
+    yield (3, huddle.deadline), Line(section="huddles", at=at, facts=facts, texts=text)
+
+
+def _fact(view: View, fact: Document) -> Ranked:
+    if not isinstance(fact, Fact) or fact.by != view.me or not fact.due(view.now):
+        return
+    age = _age(view, _when(fact.said, fact.made))
+    facts = {"fact": fact.id, "where": fact.where, "age": age, "stale": True}
+    text = {"summary": view.said(fact.said)}
+    yield (10, fact.review_by), Line(section="facts_due", at=fact.review_by, facts=facts, texts=text)
+
+
 def _blocked(view: View, now: Document) -> Ranked:
     if not isinstance(now, Now) or not now.blocked or now.id == view.me:
         return
@@ -212,6 +259,11 @@ def _blocked(view: View, now: Document) -> Ranked:
         (5, 0 if mine else now.since),
         Line(section="blockers", at=_when(now.said, now.since), facts=facts, texts=texts),
     )
+
+
+def _sync(view: View, window: Window) -> Line:
+    facts = {"slot": window.slot, "status": window.state(view.now), "age": _age(view, window.opens)}
+    return Line(section="sync", at=window.opens, facts=facts, left=window.turns(view.now) - view.now)
 
 
 def _mail(view: View, note: Document) -> Ranked:
@@ -229,8 +281,10 @@ def _mail(view: View, note: Document) -> Ranked:
 def _job(view: View, job: Document) -> Ranked:
     if not isinstance(job, Job) or job.assignee != view.me or job.stage == "done":
         return
-    facts = {"job": f"job:{job.id}", "stage": job.stage or "unopened", "age": _age(view, job.created)}
-    yield (11, job.created), Line(section="jobs", at=job.created, facts=facts)
+    facts = {"job": job.name, "stage": job.shown_stage, "age": _age(view, job.at)}
+    texts = {"title": view.said(job.opened)} if job.opened else {}
+    at = max(_when(entry, job.at) for entry in (job.opened, job.staged))
+    yield (11, job.created), Line(section="jobs", at=at, facts=facts, texts=texts)
 
 
-_SAYS = {Ask: _ask, Item: _item, Now: _blocked, MailNote: _mail, Job: _job}
+_SAYS = {Ask: _ask, Item: _item, Huddle: _huddle, Fact: _fact, Now: _blocked, MailNote: _mail, Job: _job}

@@ -64,6 +64,17 @@ def forward(
     return lines + [line for id, line in weighty.items() if id not in there], len(lines)
 
 
+def some(names: Iterable[str], *, budget: int) -> list[str]:
+    """The first of these ids that fit `budget` tokens."""
+    fit: list[str] = []
+    for name in names:
+        budget -= tokens_upper(f'"{name}",')
+        if budget < 0:
+            break
+        fit.append(name)
+    return fit
+
+
 def _pointed(entries: Sequence[Logged]) -> dict[str, Line]:
     """Lines of the entries that weigh most, each as whole as its share allows."""
     return {e.id: _widest(e, budget=POINTED // len(entries)) for e in entries}
@@ -84,9 +95,9 @@ def _whole(entry: Logged) -> Line:
 
 def _cut(entry: Logged) -> Line:
     shown = _whole(entry)
-    shown["summary"] = _short(shown["summary"], WIDTH)
+    shown["summary"] = short(shown["summary"], WIDTH)
     if "why" in shown:
-        shown["why"] = _short(shown["why"], WIDTH)
+        shown["why"] = short(shown["why"], WIDTH)
     if "payload" in shown and (size := len(json.dumps(shown["payload"], ensure_ascii=False))) > PAYLOAD:
         shown["payload_characters"] = size
         del shown["payload"]
@@ -95,9 +106,10 @@ def _cut(entry: Logged) -> Line:
 
 def _lean(entry: Logged) -> Line:
     shown = {k: v for k, v in entry.shown().items() if k in LEAN}
-    return {**shown, "summary": _short(shown["summary"], LEAN_WIDTH)}
+    return {**shown, "summary": short(shown["summary"], LEAN_WIDTH)}
 
 
-def _short(text: str, width: int) -> str:
+def short(text: str, width: int) -> str:
+    """The text, cut to `width` characters; what was cut is counted."""
     over = len(text) - width
     return f"{text[:width]}… (+{over} characters)" if over > 0 else text

@@ -10,7 +10,18 @@ BUDGET = (100, 8000)  # bounds of a budget, in tokens
 WIDE = 160  # characters that a text may have in a line
 TOP = ("who", "now", "last_recap", "handoffs", "pending_asks")  # where the manual has them; the others are in `brief`
 ONE = ("who", "now", "last_recap")
-OUTSTANDING = ("verdicts", "questions", "handoffs", "blockers", "pending_asks", "mailbox")
+OUTSTANDING = (
+    "verdicts",
+    "questions",
+    "handoffs",
+    "seats",
+    "huddles",
+    "blockers",
+    "sync",
+    "pending_asks",
+    "mailbox",
+    "facts_due",
+)
 
 
 def text(result: Mapping[str, Any]) -> str:
@@ -39,7 +50,7 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-# The calls that deal with a line: arguments are fields of the line, or words in quotes.
+# The calls that deal with a line: arguments are fields of the line, words in quotes, or true.
 Step = tuple[str, Mapping[str, str]]
 STEPS: Mapping[tuple[str, str], Step] = {
     ("verdicts", "approved"): ("logmem_redeem", {"trail": "trail"}),
@@ -53,9 +64,14 @@ STEPS: Mapping[tuple[str, str], Step] = {
     ("questions", ""): ("logmem_note", {"where": "where", "kind": '"answer"', "answers": "trail"}),
     ("handoffs", ""): ("logmem_accept", {"item": "item"}),
     ("handoffs", "expired"): ("logmem_view", {"what": "item"}),
+    ("seats", ""): ("logmem_note", {"where": "where", "kind": '"answer"', "answers": "item"}),
+    ("huddles", ""): ("logmem_note", {"where": "where", "kind": '"synthesis"', "answers": "huddle"}),
     ("blockers", ""): ("logmem_view", {"what": "who"}),
+    ("sync", "on_time"): ("logmem_sync", {"receipt": "true", "slot": "slot"}),
+    ("sync", "late"): ("logmem_sync", {"receipt": "true", "slot": "slot"}),
     ("pending_asks", ""): ("logmem_follow", {"what": "trail"}),
     ("mailbox", ""): ("logmem_view", {"what": "note"}),
+    ("facts_due", ""): ("logmem_note", {"where": "where", "kind": '"fact"', "supersedes": "fact"}),
     ("jobs", ""): ("logmem_view", {"what": "job"}),
 }
 
@@ -66,7 +82,14 @@ def next_call(section: str, shown: Mapping[str, Any]) -> dict[str, Any] | None:
     if step is None:
         return {"tool": "logmem_status", "args": {"doing": "…"}} if section == "now" and "stale" in shown else None
     tool, args = step
-    return {"tool": tool, "args": {k: v.strip('"') if v[0] == '"' else shown[v] for k, v in args.items()}}
+    return {"tool": tool, "args": {k: _argument(v, shown) for k, v in args.items()}}
+
+
+def _argument(said: str, shown: Mapping[str, Any]) -> Any:
+    """What an argument of a step is for this line."""
+    if said == "true":
+        return True
+    return said.strip('"') if said[0] == '"' else shown[said]
 
 
 def sentence(section: str, shown: Any) -> str:
@@ -134,12 +157,26 @@ def _handoff(s: Mapping[str, Any]) -> str:
     return f"handoff{to} from {s['from']} on {s['where']} {how}: {_q(s['summary'])}"
 
 
+def _seat(s: Mapping[str, Any]) -> str:
+    urgent = ", urgent" if "urgent" in s else ""
+    return f"seat from {s['from']} on {s['where']} {s['age']} ago{_left(s)}{urgent}: {_q(s['question'])}"
+
+
+def _huddle(s: Mapping[str, Any]) -> str:
+    answered = f"{s['answered']} of {s['seats']} answered"
+    return f"huddle to close on {s['where']} {s['age']} ago, {answered}: {_q(s['question'])}"
+
+
 def _blocker(s: Mapping[str, Any]) -> str:
     return f"{s['who']} blocked {s['age']} ago: {_q(s['blocked'])}{_waits(s)}"
 
 
 def _waits(s: Mapping[str, Any]) -> str:
     return f", waits on {_q(s['waiting_on'])}" if "waiting_on" in s else ""
+
+
+def _sync(s: Mapping[str, Any]) -> str:
+    return f"{s['slot']} sync opened {s['age']} ago, {s['status'].replace('_', ' ')}{_left(s)}; you are not in"
 
 
 def _pending(s: Mapping[str, Any]) -> str:
@@ -164,8 +201,13 @@ def _now(s: Mapping[str, Any]) -> str:
     return f"now, {s['age']} ago{_flags(s)}{where}: {_q(s['doing'])}{blocked}{_waits(s)}"
 
 
+def _fact(s: Mapping[str, Any]) -> str:
+    return f"fact on {s['where']} {s['age']} ago{_flags(s)}: {_q(s['summary'])}"
+
+
 def _job(s: Mapping[str, Any]) -> str:
-    return f"{s['job']} {s['stage']}, {s['age']} old"
+    title = f": {_q(s['title'])}" if "title" in s else ""
+    return f"{s['job']} {s['stage']} {s['age']} ago{title}"
 
 
 #: How each section reads, in the order of the text. A section more is one row here and one in `lines`.
@@ -173,11 +215,15 @@ SENTENCES: Mapping[str, Callable[[Any], str]] = {
     "verdicts": _verdict,
     "questions": _question,
     "handoffs": _handoff,
+    "seats": _seat,
+    "huddles": _huddle,
     "blockers": _blocker,
+    "sync": _sync,
     "pending_asks": _pending,
     "mailbox": _mail,
     "last_recap": _recap,
     "next": lambda step: f"next: {_q(step)}",
     "now": _now,
+    "facts_due": _fact,
     "jobs": _job,
 }

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, replace
 
 from .document import Document, entry_id
+from .moments import MINUTE
+
+IDLE = 30 * MINUTE  # without a write, and with no ask pending, nobody works in a shift any more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,11 @@ def opened(last: Shift | None, *, agent: str, credential: str, now: int) -> Shif
 def ended(shift: Shift, *, now: int, auto: bool = False) -> Shift:
     """The shift, recapped."""
     return replace(shift, ended=now, auto=auto)
+
+
+def at_work(shift: Shift | None, *, wrote: int, asks: int, now: int) -> bool:
+    """Whether somebody is there in the shift: it is open, and they wrote lately (ms) or wait for an ask."""
+    return shift is not None and shift.open and (asks > 0 or now - max(wrote, shift.since) < IDLE)
 
 
 def recapped(last: Shift | None, *, agent: str, credential: str, now: int, end: bool) -> tuple[Shift, bool]:

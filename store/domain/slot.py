@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .document import Document, Index, entry_id
+from .entry import check_summary
 from .errors import Refused
 from .person import ROLES
 
@@ -54,6 +55,8 @@ class Now(Document):
 
 NAME_LIMIT, ROLE_LIMIT, SKILL_LIMIT = 80, 120, 60  # characters
 SKILLS_LIMIT = 30
+WAITING_LIMIT = 200  # characters
+NOTHING = ("", "false", "no", "none")  # how one says that one is not blocked
 
 
 def check_profile(profile: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,6 +95,43 @@ def _line(value: object, name: str, limit: int) -> str:
             limit=limit,
         )
     return line
+
+
+def renewed(now: Now | None, id: str, *, at: int, **said: str) -> Now:
+    """The next Now of `id`: what was said, and all else as it was."""
+    return replace(now or Now(id=id), **said, since=at, revision=(now.revision if now else 0) + 1)
+
+
+def blocked_by(said: str | bool) -> str:
+    """What blocks somebody, '' for nothing. Refuses invalid_argument, too_long."""
+    if said is True:
+        raise Refused(
+            "invalid_argument",
+            "blocked is false, or a text that says by what. Nothing was written.",
+            argument="blocked",
+        )
+    text = "" if not said or is_no(str(said)) else str(said)
+    if text:
+        check_summary(text, name="blocked")
+    return text
+
+
+def is_no(said: str) -> bool:
+    """Whether this says that there is nothing."""
+    return said.strip().lower() in NOTHING
+
+
+def check_waiting(said: str) -> None:
+    """Refuses invalid_argument."""
+    check_line("waiting_on", said, WAITING_LIMIT)
+
+
+def check_line(name: str, value: str, limit: int) -> None:
+    """Refuses invalid_argument: a control character in it, or too long."""
+    if len(value) > limit or any(ord(c) < 32 for c in value):
+        raise Refused(
+            "invalid_argument", f"{name} is one line of up to {limit} characters. Nothing was written.", argument=name
+        )
 
 
 def slug(role: str) -> str:

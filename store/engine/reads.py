@@ -87,6 +87,19 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Scored:
+    """A range's members as (score, `kind:id`), in its order, for those who go on after one of them."""
+
+    range: Range
+
+    def commands(self, keys: Keys) -> list[Command]:
+        return [(*self.range.commands(keys)[0], "WITHSCORES")]
+
+    def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[list[tuple[int, str]], dict[str, Seen]]:
+        return [(int(score), member.decode()) for member, score in got[0]], {}
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """How many members of an index have a score from `low` to `high` (ms; 0 for no upper bound)."""
 

@@ -1,12 +1,15 @@
-"""The store that a process opens once and hands down: its clients, pipelined reads, the commit, the feed."""
+"""The store that a process opens once and hands down: its clients, pipelined reads, commit, feed and indexes."""
 
 import asyncio
 import weakref
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from redis.asyncio import Redis
 
+from ..recall.indexes import Indexes
+from .backlog import Backlog
 from .client import Target, open_client
 from .commit import Committer
 from .exchange import exchange
@@ -20,13 +23,17 @@ WRITER, READER = "lm-api", "lm-read"
 
 
 class Store:
-    """Two clients for two users: one that commits, and one that can only read. Close it when done."""
+    """Two clients for two users: one that commits, and one that can only read. Close it when done.
 
-    def __init__(self, writer: Redis, reader: Redis, *, target: Target) -> None:
+    `index` is the folder of the derived indexes; without one they stand in a folder of their own, gone at the end.
+    """
+
+    def __init__(self, writer: Redis, reader: Redis, *, target: Target, index: Path | None = None) -> None:
         self.writer, self.reader, self.target = writer, reader, target
         self.commit = Committer(writer)
         self.shared = Globals(writer, reader)
         self.feed = Feed(reader, target)
+        self.indexes = Indexes(Backlog(reader, self.feed), index)
         self.promise: Promise | None = None
         self._turns: weakref.WeakValueDictionary[str, asyncio.Lock] = weakref.WeakValueDictionary()
 
@@ -71,11 +78,12 @@ class Store:
         return self.promise
 
     async def close(self) -> None:
-        """Close both clients."""
+        """Close the indexes and both clients."""
+        await self.indexes.close()
         await self.writer.aclose()
         await self.reader.aclose()
 
 
-def open_store(target: Target) -> Store:
-    """The store behind `target`; connects when first used."""
-    return Store(open_client(target, user=WRITER), open_client(target, user=READER), target=target)
+def open_store(target: Target, *, index: Path | None = None) -> Store:
+    """The store behind `target`; connects when first used. `index` as for `Store`."""
+    return Store(open_client(target, user=WRITER), open_client(target, user=READER), target=target, index=index)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.json_schema import SkipJsonSchema
 
 from ..domain.bounds import check_values
@@ -36,6 +36,7 @@ def _listed(value: Any) -> Any:
 
 Names = Annotated[list[str], BeforeValidator(_listed)]  # a list, or one value
 Payload = Annotated[Any, Field(json_schema_extra={})]
+Blocked = Annotated[str | SkipJsonSchema[bool], Field()]  # false, or a text that says by what
 Length = Annotated[str | SkipJsonSchema[int], Field()]  # a duration or a time, as moments.py reads them
 
 
@@ -56,6 +57,20 @@ class Alone:
 def title(row: Row) -> str:
     """What callers call the verb: agents see it as a tool."""
     return f"logmem_{row.verb}" if row.profiles else row.verb
+
+
+_FLAG = TypeAdapter(bool)
+
+
+def turned(row: Row, given: Mapping[str, Any]) -> Row:
+    """The row that runs with these arguments: it has one effect. What is no flag is refused by the row as it is."""
+    if row.turns is None:
+        return row
+    argument, other = row.turns
+    try:
+        return other if _FLAG.validate_python(given.get(argument, False)) else row
+    except ValidationError:
+        return row
 
 
 @cache

@@ -39,10 +39,11 @@ async def ask(
     again: Annotated[str, Alone(("expires_in", "valid_for"))] = "",
     withdraw: Annotated[str, Alone()] = "",
 ) -> Commit:
-    """Stop and ask a person before anything that cannot be undone: money, publishing, deleting, deploys, mail.
+    """Get a person's approval before anything that cannot be undone.
 
-    Needs where and summary; payload = exactly what you will do. Then wait with logmem_follow {what: trail}
-    and use the approval with logmem_redeem. again: trail asks a settled one anew; withdraw: trail takes yours away.
+    May I deploy to production, publish, delete, spend money, send mail? Only a human decision counts. Needs where
+    and summary; payload = exactly what you will do. Then wait with logmem_follow {what: trail} and run it only
+    after logmem_redeem. again: trail asks a settled one anew; withdraw: trail takes yours away.
     """
     if withdraw:
         return await _withdraw(call, withdraw)
@@ -214,10 +215,10 @@ async def _withdraw(call: Call, trail: str) -> Commit:
 
 
 async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit:
-    """Use an approval, once, right before you do what was approved.
+    """Use an approval, once, right before you run what was approved.
 
-    Returns the payload that was approved: do exactly that. Give payload to have it
-    compared. Refused when nobody has approved, or it was used, lapsed or taken back.
+    Returns the approved payload: do exactly that. Give payload to have it compared. Refused when nobody has
+    approved, or it was used, lapsed or taken back.
     """
     if payload is not ABSENT:
         check_payload(payload)

@@ -1,4 +1,7 @@
-"""The Brief's material: from slots and indexes in four round trips, however long the Log and however many the lines."""
+"""The Brief's material: from slots and indexes in four round trips, however long the Log and however many the lines.
+
+Who is to close a huddle takes one more, for its seats.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +10,8 @@ from typing import Any
 from ..domain.ask import Ask
 from ..domain.brief import BUDGET_DEFAULT, assemble, check_budget
 from ..domain.document import Document
+from ..domain.fact import Fact
+from ..domain.huddle import Huddle
 from ..domain.ids import principal
 from ..domain.item import Item, Mark
 from ..domain.job import Job
@@ -16,13 +21,14 @@ from ..domain.moments import DAY, moment
 from ..domain.person import Member
 from ..domain.shift import Shift
 from ..domain.slot import Now, Who
+from ..domain.sync import CheckIn, checkin_id, windows_of
 from ..engine.reads import Count, Doc, Range, Read
 from .arguments import Length
 from .call import Call, Result
 from .places import unknown
 
 LIMIT = 20  # members read of each index; the others are counted
-KINDS: dict[str, type[Document]] = {k.kind: k for k in (Ask, Item, MailNote, Now, Job)}
+KINDS: dict[str, type[Document]] = {k.kind: k for k in (Ask, Item, Huddle, MailNote, Now, Fact, Job)}
 EPOCH_FROM = 10**11  # a number from here on is a time in ms; a duration in seconds is never as long
 
 
@@ -42,9 +48,9 @@ class Gathered:
 
 
 async def brief(call: Call, *, agent: str = "", budget: int = BUDGET_DEFAULT, since: Length = "") -> Result:
-    """Is anything outstanding? What waits for you, or for another agent; changes nothing.
+    """Is anything outstanding? What is waiting for me, or for another agent? Catch up without opening a shift.
 
-    since (a time, or how long ago: "2h"): only what is new. What does not fit the budget in tokens is counted.
+    since (a time, or "2h" back): what did I miss, only the new.
     """
     check_budget(budget)
     me = principal(agent, ("agent", "human"), default="agent", name="agent") if agent else call.me
@@ -83,6 +89,8 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
     items = [id for kind, id in refs if kind == Item.kind] if keep else []
     read: list[tuple[type[Document], str]] = [(KINDS[kind], id) for kind, id in refs]
     read += [(Mark, id) for id in items]
+    window = windows_of(call.space).open(call.now) if me.startswith("agent:") else None  # people are not expected
+    read += [(CheckIn, checkin_id(me, window))] if window else []
     reads: list[Read[Any]] = [Doc(kind, id) for kind, id in read]
     found = await (call.read_each if keep else call.look_each)(reads) if reads else []
     documents: list[Document] = [d for d in found[: len(refs)] if d]
@@ -97,9 +105,18 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
         documents=documents,
         entries=entries,
         told=told,
+        seats=await _seats(call, documents),
+        window=None if window and found[-1] else window,
         unread=unread,
     )
-    return Gathered(view, dict(zip(items, found[len(refs) :], strict=True)), shift, tuple(read))
+    return Gathered(view, dict(zip(items, found[len(refs) :], strict=False)), shift, tuple(read))
+
+
+async def _seats(call: Call, documents: Iterable[Document]) -> dict[str, Item]:
+    """The seats of the huddles among these, by id."""
+    ids = [id for d in documents if isinstance(d, Huddle) for id in d.seats]
+    found = await call.look_each(Doc(Item, id) for id in ids) if ids else []
+    return {seat.id: seat for seat in found if seat}
 
 
 async def _indexed(call: Call, me: str, *, owners: tuple[str, ...]) -> tuple[dict[tuple[str, str], None], int]:
@@ -127,8 +144,10 @@ def _ranges(me: str, owners: tuple[str, ...], *, now: int) -> Iterable[Range]:
     yield Range("sent", me, LIMIT, high=past, latest=True)
     yield Range("dead", me, LIMIT, latest=True)
     yield Range("declined", me, LIMIT)
+    yield Range("closes", me, LIMIT)
     yield Range("blocked", "", LIMIT)
     yield Range("mail", "", LIMIT, low=now)
+    yield Range("facts", me, LIMIT, high=past)
     yield Range("jobs", me, LIMIT)
 
 
@@ -142,3 +161,9 @@ def _quoted(document: Document) -> Iterable[str]:
             yield from (document.sent, document.ended)
         case MailNote():
             yield document.posted
+        case Job():
+            yield document.opened
+        case Huddle():
+            yield document.asked
+        case Fact():
+            yield document.said

@@ -30,7 +30,7 @@ class Row:
 
     `again` completes the result of a replay with what is not kept, from the same arguments; `founds` marks the one
     verb that needs no space to stand yet; `around` is a loop that waits around a read; `action_id` makes that an
-    argument too.
+    argument too; `turns` names an argument and the row that runs in this one's place when that is true.
     """
 
     verb: str
@@ -41,6 +41,12 @@ class Row:
     around: Callable[..., Awaitable[Result]] | None = None
     founds: bool = False
     action_id: bool = False
+    turns: "tuple[str, Row] | None" = None
+
+    @property
+    def pure(self) -> bool:
+        """Whether it only reads, whatever its arguments."""
+        return self.effect == "read" and (self.turns is None or self.turns[1].pure)
 
 
 class Replay(Exception):

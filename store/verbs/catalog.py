@@ -2,7 +2,26 @@
 
 from types import MappingProxyType
 
-from . import asks, brief, credentials, decisions, follow, handoffs, inbox, notes, people, reads, shifts
+from . import (
+    asks,
+    brief,
+    credentials,
+    decisions,
+    feed,
+    follow,
+    handoffs,
+    huddles,
+    inbox,
+    job_lists,
+    jobs,
+    notes,
+    people,
+    reads,
+    recall,
+    roster,
+    shifts,
+    sync,
+)
 from .call import Row
 
 FLEET, CORE = "fleet", "core"
@@ -12,14 +31,25 @@ _ROWS = (
     Row("bio", "write", shifts.bio, (FLEET,)),
     Row("recap", "write", shifts.recap, (FLEET,)),
     Row("note", "write", notes.note, (FLEET, CORE), action_id=True),
+    Row("assign", "write", jobs.assign, (FLEET,)),
+    Row("update", "write", jobs.update, (FLEET,)),
+    Row("stage", "write", jobs.stage, (FLEET,)),
+    Row("open", "read", job_lists.open_jobs, (FLEET,)),
     Row("ask", "gate", asks.ask, (FLEET, CORE)),
     Row("redeem", "gate", asks.redeem, (FLEET, CORE), action_id=True),
     Row("status", "write", shifts.status, (FLEET,), again=shifts.now_again),
     Row("handoff", "write", handoffs.handoff, (FLEET, CORE)),
     Row("accept", "write", handoffs.accept, (FLEET, CORE)),
+    Row("huddle", "write", huddles.huddle, (FLEET,)),
+    Row("sync", "read", sync.sync, (FLEET,), turns=("receipt", Row("sync", "write", sync.check_in, (FLEET,)))),
     Row("brief", "read", brief.brief, (FLEET,)),
     Row("view", "read", reads.view, (FLEET,)),
+    Row("roster", "read", roster.roster, (FLEET,)),
+    Row("feed", "read", feed.feed, (FLEET,)),
     Row("follow", "read", follow.follow, (FLEET, CORE), around=follow.until_changed),
+    Row("spaces", "read", people.spaces, (FLEET,)),
+    Row("jobs", "read", job_lists.jobs, (FLEET,)),
+    Row("recall", "read", recall.recall, (FLEET,)),
     Row("connection", "read", reads.connection, (FLEET,)),
     Row("decide", "decide", decisions.decide),
     Row("ask_back", "decide", decisions.ask_back),
@@ -34,7 +64,6 @@ _ROWS = (
     Row("link", "manage", people.link, again=credentials.shown_once),
     Row("space", "manage", people.space, founds=True),
     Row("four_eyes", "manage", people.four_eyes),
-    Row("spaces", "read", people.spaces),
 )
 ENTER = Row("enter", "read", reads.connection, (FLEET, CORE))  # for a surface that lets somebody in before they call
 ROWS = MappingProxyType({row.verb: row for row in _ROWS})

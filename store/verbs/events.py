@@ -38,6 +38,11 @@ async def events(store: Store, badge: Badge, *, after: str = "") -> AsyncGenerat
                 await rung(ring, RECHECK)
 
 
+async def latest(store: Store, space: str) -> str:
+    """Where the feed of a space ends now: what is read after this is no older than the events up to there."""
+    return (await store.feed.since(space, "")).cursor
+
+
 async def _events(call: Call, *, after: str) -> Result:
     if after and not EVENT_ID.fullmatch(after):
         raise Refused("malformed_id", "Last-Event-ID is the id of an event that came before.", argument="after")

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 from ..domain.ask import Ask, grounds
 from ..domain.entry import Logged, sequence
 from ..domain.errors import Refused
+from ..domain.huddle import Huddle
+from ..domain.huddle import ready as ready_to_close
+from ..domain.huddle import standing as huddle_standing
 from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
 from ..domain.listing import forward
@@ -22,7 +25,7 @@ from ..engine.reads import Doc, Lines, Log, Numbered
 from ..engine.store import Store
 from .call import Call, Result
 from .places import missing
-from .reads import KINDS, ask_standing, pointed_at
+from .reads import KINDS, ask_standing, pointed_at, seats_of
 
 Once = Callable[[Mapping[str, Any]], Awaitable[Result]]
 WAIT_LIMIT = 50_000  # ms
@@ -33,9 +36,10 @@ PROBES = 31  # places in a Log that are looked at in one round trip: a million e
 
 
 async def follow(call: Call, *, what: str, since: str = "", wait: str | int = WAIT_DEFAULT) -> Result:
-    """Wait until an ask is decided, an item settled, or something is written to a place; at most `wait` seconds (50).
+    """Wait until a person has decided your ask (the answer to it), or an item is settled.
 
-    On pending call it again with since = cursor. A time-out changes nothing.
+    Also until something is said in a huddle or place; at most wait seconds (50). On pending call it again with
+    since = cursor. A time-out changes nothing.
     """
     if since and shape(since) is not Shape.ENTRY:
         raise Refused("malformed_id", "since is the cursor that the call before gave.", argument="since")
@@ -44,8 +48,10 @@ async def follow(call: Call, *, what: str, since: str = "", wait: str | int = WA
         return await _ask(call, what, since)
     if kind is Shape.ITEM:
         return await _item(call, what, since)
+    if kind is Shape.HUDDLE:
+        return await _huddle(call, what, since)
     if ":" not in what:
-        known(what, (Shape.ASK, Shape.ITEM, Shape.PLACE), name="what")  # says which forms there are
+        known(what, (Shape.ASK, Shape.ITEM, Shape.HUDDLE, Shape.PLACE), name="what")  # says which forms there are
     return await _place(call, parse_place(what, name="what"), since)
 
 
@@ -70,6 +76,18 @@ async def _item(call: Call, id: str, since: str) -> Result:
     news = await _since(call, f"trail:{id}", lines, since, ids=pointed_at(item))
     state = standing(item, mark, call.now, me=call.me, ended=next(iter(news.pointed), None))
     return _followed(id, state, news, since=since, changed=state["status"] != "open")
+
+
+async def _huddle(call: Call, id: str, since: str) -> Result:
+    """A huddle ends with its synthesis; for who is to write that, waiting ends when all have answered."""
+    lines, huddle = await call.look(Log(f"trail:{id}", PAGE), Doc(Huddle, id))
+    if huddle is None:
+        raise await missing(call, id)
+    seats = await seats_of(call, huddle)
+    news = await _since(call, f"trail:{id}", lines, since, ids=pointed_at(huddle))
+    state = huddle_standing(huddle, seats, call.now, me=call.me)
+    mine = call.me == huddle.closer and ready_to_close(huddle, seats, now=call.now)
+    return _followed(id, state, news, since=since, changed=mine or huddle.state != "open")
 
 
 async def _place(call: Call, name: str, since: str) -> Result:
@@ -135,7 +153,8 @@ def _followed(what: str, state: Result, news: _News, *, since: str, changed: boo
     again = {"tool": "logmem_follow", "args": {"what": what, "since": cursor}}
     if not (changed or news.size):
         return {**result, "pending": True, "next": again}
-    return result if "next" in state or not more else {**result, "next": again}
+    waits = state.get("next", {}).get("tool") == "logmem_follow"  # from where it has read to
+    return {**result, "next": again} if waits or (more and "next" not in state) else result
 
 
 async def until_changed(store: Store, given: Mapping[str, Any], once: Once) -> Result:
@@ -158,7 +177,7 @@ async def until_changed(store: Store, given: Mapping[str, Any], once: Once) -> R
 
 def _names(what: str) -> tuple[str, ...]:
     """What a commit touches that changes something for who follows this: a document, or the Log of a place."""
-    kind = {Shape.ASK: Ask.kind, Shape.ITEM: Item.kind}.get(shape(what) or Shape.PLACE)
+    kind = {Shape.ASK: Ask.kind, Shape.ITEM: Item.kind, Shape.HUDDLE: Huddle.kind}.get(shape(what) or Shape.PLACE)
     return (f"{kind}:{what}", f"trail:{what}") if kind else (what,)
 
 

@@ -1,8 +1,9 @@
 """What waits for a person: asks to decide, what was handed to them, asks for others, and what was settled lately."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from ..domain import ask as rules
 from ..domain.ask import Ask
@@ -12,99 +13,162 @@ from ..domain.ids import Shape, known
 from ..domain.item import Item, addressed, told
 from ..domain.moments import DAY, iso
 from ..domain.policy import Request, permit
-from ..engine.reads import Doc, Page, Range
+from ..engine.reads import Doc, Page, Range, Scored
 from .approvers import audience, check_decider, four_eyes, standing
 from .asks import checked, grounds, words
 from .call import Call, Result
 from .places import missing
 from .reads import ask_view, view
 
-SHOWN_LIMIT = 50  # asks that wait, in one list
-READ_LIMIT = 200  # asks looked at in one index; the count is exact up to here
-SETTLED_LIMIT = 20
+SHOWN_LIMIT = 50  # of what waits, on one page
+READ_LIMIT = 200  # documents looked at for one list
+WAITING_LIMIT = 5000  # ids of one index; what is beyond comes when those before it are settled
+OTHERS_LIMIT = 20
 LATELY = 7 * DAY
+CURSOR = re.compile(r"([0-9]{1,15}):([A-Za-z0-9_-]{1,64})")  # deadline and id of the last that was looked at
+FIRST = (0, "")
 NOTHING = re.compile(" Nothing (ran, nothing )?changed[.]")
 
+Place = tuple[int, str]  # in the order of what waits: deadline and id
 
-async def inbox(call: Call, *, trail: str = "") -> Result:
-    """Asks that wait for you, what was handed to you, asks that wait for others, and what was settled lately.
 
-    trail: all of one ask, or of one thing that was handed over.
+class Queued(NamedTuple):
+    """What waits, before it is looked at."""
+
+    deadline: int
+    id: str
+    kind: str
+
+
+async def inbox(call: Call, *, trail: str = "", after: str = "") -> Result:
+    """Asks, handoffs and seats that wait for you, nearest deadline first; what you and others settled lately.
+
+    trail: all of one ask, or of one thing that was handed over. after: the `cursor` of the page before.
     """
+    place = _place(after)
     await call.admit()
     if trail:
         return await _one(call, trail)
-    now = call.now
     roles, link_by = standing(call)
     owners = (call.me, *(f"role:{role}" for role in roles))
-    lately = partial(Range, limit=SETTLED_LIMIT, low=now - LATELY, high=now, latest=True)
-    found = await call.look_each(
-        [
-            Range("role", "approver", 1),
-            Range("due", "", READ_LIMIT, low=now),
-            lately("settled"),
-            # Those past their deadline have expired, whether that was written down or not.
-            *(lately("inbox", o) for o in owners),
-            *(Range("inbox", o, READ_LIMIT, low=now) for o in owners),
-            *(Range("open", o, READ_LIMIT, low=now) for o in owners),
-        ]
-    )
-    handed, found = found[-len(owners) :], found[: -len(owners)]
-    (approvers, rest, *past), mine = found[: -len(owners)], found[-len(owners) :]
+    queue = await _queue(call, owners)
+    ahead = [one for one in queue if one[:2] > place]
+    first = place == FIRST
+    approvers, *rest = await _rest(call, owners, first=first)
+    found = await _documents(call, ahead[:READ_LIMIT], rest)
     strict = four_eyes(call, several=approvers.size > 1)
-    asks = await _asks(call, [*mine, rest, *past])
     may = "decide" in call.may
-    waiting: list[Ask] = []
-    others: list[Ask] = []
-    for ask in sorted((a for a in asks if a.state == "pending"), key=lambda a: (a.deadline, a.id)):
-        mine_to_decide = may and rules.eligible(ask, by=call.me, roles=roles, four_eyes=strict, link_by=link_by)
-        (waiting if mine_to_decide else others).append(ask)
-    settled = sorted((a for a in asks if a.settled), key=lambda a: (-a.settled, a.id))
-    shown = (waiting[:SHOWN_LIMIT], others[:SETTLED_LIMIT], settled[:SETTLED_LIMIT])
-    words = await call.recall(a.asked for asks in shown for a in asks)
-    lists = [[_line(call, a, words.get(a.asked)) for a in asks] for asks in shown]
+
+    def mine(one: Ask | Item) -> bool:
+        if isinstance(one, Item):
+            return one.state == "open" and addressed(one, by=call.me, roles=roles)
+        able = may and rules.eligible(one, by=call.me, roles=roles, four_eyes=strict, link_by=link_by)
+        return one.state == "pending" and able
+
+    waiting = [one for one in found if mine(one) and _order(one) > place]
+    shown = waiting[:SHOWN_LIMIT]
+    all_of_it = first and len(ahead) <= READ_LIMIT
     return {
-        "asks": lists[0],
-        **await _handed(call, handed, roles),
-        "count": len(waiting),
-        "more": any(len(page.members) == READ_LIMIT for page in mine),  # then there may be more than `count`
-        "others": lists[1],
-        "settled": lists[2],
-        "now": iso(now),
+        **await _lines(call, shown, [one for one in found if not mine(one)] if first else []),
+        # Of what was not looked at, some may not be the caller's to decide: then it is about so many.
+        **_counted(waiting if all_of_it else queue),
+        "more": not all_of_it,
+        **_onwards(waiting, ahead),
+        "now": iso(call.now),
     }
 
 
-async def _handed(call: Call, pages: Iterable[Page], roles: Iterable[str]) -> Result:
-    """What was handed to the caller, or to a role of theirs, and waits to be accepted; nearest deadline first."""
-    ids = dict.fromkeys(id for page in pages for id in page.ids(Item))
-    found = await call.look_each(Doc(Item, id) for id in ids) if ids else []
-    live = [item.as_of(call.now) for item in found if item]
-    mine = [item for item in live if item.state == "open" and addressed(item, by=call.me, roles=roles)]
-    shown = sorted(mine, key=lambda item: (item.deadline, item.id))[:SHOWN_LIMIT]
-    words = await call.recall(item.sent for item in shown)
-    lines = [
-        {
-            "trail": item.id,
-            "by": item.sender,
-            "to": item.to,
-            "summary": words[item.sent].summary if item.sent in words else "[redacted]",
-            "where": item.where,
-            "made": iso(item.made),
-            "deadline": iso(item.deadline),
-        }
-        for item in shown
+def _place(after: str) -> Place:
+    found = CURSOR.fullmatch(after) if after else None
+    if after and not found:
+        raise Refused("malformed_id", "after is the cursor that the page before gave.", argument="after")
+    return (int(found[1]), found[2]) if found else FIRST
+
+
+def _order(one: Ask | Item) -> Place:
+    return one.deadline, one.id
+
+
+def _counted(waiting: Sequence[Ask | Item | Queued]) -> Result:
+    asks = sum(one.kind == Ask.kind for one in waiting)
+    return {"count": asks, "handed_count": len(waiting) - asks}
+
+
+def _onwards(waiting: Sequence[Ask | Item], ahead: Sequence[Queued]) -> Result:
+    """The cursor of the next page, if there is one: after what is shown, or after what was looked at for it."""
+    if len(waiting) > SHOWN_LIMIT:
+        at = _order(waiting[SHOWN_LIMIT - 1])
+    elif len(ahead) > READ_LIMIT:
+        at = ahead[READ_LIMIT - 1][:2]
+    else:
+        return {}
+    return {"cursor": f"{at[0]}:{at[1]}"}
+
+
+async def _queue(call: Call, owners: Sequence[str]) -> list[Queued]:
+    """What waits for any of these, each once, nearest deadline first."""
+    reads = [Scored(Range(name, o, WAITING_LIMIT, low=call.now)) for name in ("inbox", "open") for o in owners]
+    found = {member: at for page in await call.look_each(reads) for at, member in page}
+    parts = ((at, *member.partition(":")) for member, at in found.items())
+    return sorted(Queued(at, id, kind) for at, kind, _, id in parts)
+
+
+async def _rest(call: Call, owners: Sequence[str], *, first: bool) -> list[Page]:
+    """Who approves; and for the first page what is due in the space, whomever it waits for, and what was settled."""
+    now = call.now
+    lately = partial(Range, low=now - LATELY, high=now, latest=True)
+    rest = [
+        Range("due", "", READ_LIMIT, low=now),
+        lately("settled", limit=READ_LIMIT),
+        # Those past their deadline have expired, whether that was written down or not.
+        *(lately("inbox", o, limit=OTHERS_LIMIT) for o in owners),
     ]
-    return {"handed": lines, "handed_count": len(mine)}
+    return await call.look_each([Range("role", "approver", 1), *(rest if first else [])])
 
 
-async def _asks(call: Call, pages: Iterable[Page]) -> list[Ask]:
-    """The asks of these pages, each once, as they stand now."""
-    ids = dict.fromkeys(id for page in pages for id in page.ids(Ask))
-    found = await call.look_each(Doc(Ask, id) for id in ids)
-    return [a.as_of(call.now) for a in found if a]
+async def _documents(call: Call, queued: Sequence[Queued], pages: Iterable[Page]) -> list[Ask | Item]:
+    """These items and asks, and the asks of these pages, each once, as they stand now and in the order of deadlines."""
+    items = [one.id for one in queued if one.kind == Item.kind]
+    asks = dict.fromkeys(one.id for one in queued if one.kind == Ask.kind)
+    asks |= dict.fromkeys(id for page in pages for id in page.ids(Ask))
+    reads: list[Doc[Ask] | Doc[Item]] = [*(Doc(Item, id) for id in items), *(Doc(Ask, id) for id in asks)]
+    found: list[Ask | Item | None] = await call.look_each(reads) if reads else []
+    return sorted((one.as_of(call.now) for one in found if one), key=_order)
 
 
-def _line(call: Call, ask: Ask, said: Logged | None) -> Result:
+async def _lines(call: Call, shown: Sequence[Ask | Item], rest: Iterable[Ask | Item]) -> Result:
+    """The lists of a page, with the words of all of them read at once."""
+    asks = [one for one in rest if isinstance(one, Ask)]
+    others = [a for a in asks if a.state == "pending"][:OTHERS_LIMIT]
+    settled = sorted((a for a in asks if a.settled), key=lambda a: (-max(a.settled, a.closed), a.id))
+    mine = [a for a in settled if call.me in (a.settled_by, a.closed_by)][:OTHERS_LIMIT]
+    theirs = [a for a in settled if call.me not in (a.settled_by, a.closed_by)][:OTHERS_LIMIT]
+    said = await call.recall(a.asked if isinstance(a, Ask) else a.sent for a in (*shown, *others, *mine, *theirs))
+    undo = "decide" in call.may
+    return {
+        "asks": [_line(call, a, said.get(a.asked)) for a in shown if isinstance(a, Ask)],
+        "handed": [_handed(a, said.get(a.sent)) for a in shown if isinstance(a, Item)],
+        "others": [_line(call, a, said.get(a.asked)) for a in others],
+        "decided": [_line(call, a, said.get(a.asked), undo=undo) for a in mine],
+        "settled": [_line(call, a, said.get(a.asked)) for a in theirs],
+    }
+
+
+def _handed(item: Item, said: Logged | None) -> Result:
+    """An item on a list; a seat names its huddle."""
+    return {
+        "trail": item.id,
+        "by": item.sender,
+        "to": item.to,
+        "summary": said.summary if said else "[redacted]",
+        "where": item.where,
+        "made": iso(item.made),
+        "deadline": iso(item.deadline),
+        **({"huddle": item.huddle, "urgent": item.urgent} if item.huddle else {}),
+    }
+
+
+def _line(call: Call, ask: Ask, said: Logged | None, *, undo: bool = False) -> Result:
     """An ask on a list. Without its digest: nothing is decided from a list."""
     try:
         entry = checked(ask, said, space=call.caller.space)
@@ -124,6 +188,7 @@ def _line(call: Call, ask: Ask, said: Logged | None) -> Result:
         "asked_at": iso(ask.made),
         "deadline": iso(ask.deadline),
         **({"at": iso(max(ask.settled, ask.closed))} if ask.settled else {}),
+        **({"until": iso(ask.lapses)} if undo and ask.state == "approved" else {}),  # it can be taken back
     }
 
 
@@ -162,7 +227,8 @@ async def _one_item(call: Call, id: str) -> Result:
     live = item.as_of(call.now)
     if live.state == "open":
         mine = addressed(item, by=call.me, roles=standing(call)[0])
-        can = {"can": ["accept", "decline"]} if mine else {"can": [], "cannot": _not_theirs(call, item)}
+        ways = ["answer" if item.huddle else "accept", "decline"]
+        can = {"can": ways} if mine else {"can": [], "cannot": _not_theirs(call, item)}
     return {"of": "item", **shown, "stands": told(live, now=call.now), **can, "now": iso(call.now)}
 
 

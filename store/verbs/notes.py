@@ -3,14 +3,17 @@
 from typing import Any
 
 from ..domain.ask import Ask, answered_back
-from ..domain.commit import Commit, Put, Quote, put
+from ..domain.commit import Commit, Quote, put
 from ..domain.entry import ABSENT, check_note_kind, check_summary
 from ..domain.errors import Refused
-from ..domain.ids import shape
+from ..domain.ids import Shape, shape
 from ..engine.reads import Doc
-from .arguments import Names, Payload
+from .arguments import Length, Names, Payload
+from .beside import NOTHING, Beside
 from .call import Call
 from .canonical import check_payload
+from .facts import made
+from .huddles import answered, closed
 from .places import missing, resolve
 
 LABEL_LIMIT, WHY_LIMIT = 120, 1000  # characters: of a tag, trail or origin; of why
@@ -28,11 +31,14 @@ async def note(
     payload: Payload = ABSENT,
     why: str = "",
     tags: Names | None = None,
+    review_by: Length = "",
+    supersedes: str = "",
 ) -> Commit:
-    """Write one line to the Log of a channel, job or agent as you work.
+    """Log a line as you go: what you did, found, learned; a record that stays.
 
-    kind: memo, progress, stuck, fix, problem, question, answer, synthesis or fact. To reply to a
-    person's question on your ask: kind answer, answers = its trail.
+    kind: memo, progress, stuck, fix, problem, question, answer, synthesis, or fact to remember (reviewed after 90
+    days unless review_by says; supersedes: the fact it replaces). answers: the seat (ci_…) or the question on your
+    ask that this is the answer to, or the huddle (hd_…) that your synthesis closes.
     """
     check_note_kind(kind)
     check_summary(summary)
@@ -42,30 +48,46 @@ async def note(
     _check_labels(trail=trail, origin=origin, answers=answers, **{f"tags[{n}]": t for n, t in enumerate(labels)})
     if len(why) > WHY_LIMIT:
         raise Refused("too_long", f"why may have {WHY_LIMIT} characters. Nothing was written.", argument="why")
-    place = await resolve(call, where)
-    answered, trail = await _answered(call, kind=kind, answers=answers, trail=trail)
+    answer = await _answers(call, answers, where=where, kind=kind, trail=trail)
+    place = await resolve(call, answer.fields.get("where", where))
+    grounds = (origin, trail, answers)
+    fact = await made(call, where=place.name, kind=kind, review_by=review_by, supersedes=supersedes, about=grounds)
+    fields: dict[str, Any] = {"trail": trail, **answer.fields, **fact.fields, "where": place.name}
     entry = call.entry(
-        place.name,
-        kind,
-        summary,
+        kind=kind,
+        summary=summary,
         payload=payload,
-        trail=trail,
         origin=origin,
         answers=answers,
         why=why,
         tags=labels,
+        **fields,
     )
-    result: dict[str, Any] = {"entry": Quote(0), **place.said}
-    return Commit(result=result, puts=(*place.puts, *answered), entries=(entry,))
+    return Commit(
+        result={"entry": Quote(0), **answer.said, **fact.said, **place.said},
+        puts=(*place.puts, *answer.puts, *fact.puts),
+        entries=(entry,),
+        not_after=answer.not_after,
+    )
 
 
-async def _answered(call: Call, *, kind: str, answers: str, trail: str) -> tuple[tuple[Put, ...], str]:
-    """What an answer settles: the open question on the caller's own ask."""
-    if shape(answers) != "ask":
-        return (), trail
-    ask = await call.read(Doc(Ask, answers))
+async def _answers(call: Call, id: str, *, where: str, kind: str, trail: str) -> Beside:
+    """What the note settles: a person's question on an ask, a seat, a huddle; nothing if `id` is a label."""
+    match shape(id):
+        case Shape.ASK:
+            return await _replied(call, id, kind=kind, trail=trail)
+        case Shape.ITEM:
+            return await answered(call, id, where=where, kind=kind, trail=trail)
+        case Shape.HUDDLE:
+            return await closed(call, id, where=where, kind=kind, trail=trail)
+    return NOTHING
+
+
+async def _replied(call: Call, id: str, *, kind: str, trail: str) -> Beside:
+    """An answer settles the open question on the caller's own ask."""
+    ask = await call.read(Doc(Ask, id))
     if ask is None:
-        raise await missing(call, answers)
+        raise await missing(call, id)
     if kind == "answer" and ask.by != call.me:
         raise Refused(
             "not_yours",
@@ -73,7 +95,7 @@ async def _answered(call: Call, *, kind: str, answers: str, trail: str) -> tuple
             by=ask.by,
         )
     new = answered_back(ask, by=call.me) if kind == "answer" else None
-    return ((put(new),) if new else ()), trail or answers
+    return Beside((put(new),) if new else (), fields={"trail": trail or id})
 
 
 def _check_labels(**labels: str) -> None:

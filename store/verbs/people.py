@@ -8,7 +8,8 @@ from ..domain.commit import Commit, put
 from ..domain.errors import Refused
 from ..domain.grant import Grant
 from ..domain.ids import bare, principal
-from ..domain.moments import MINUTE, iso
+from ..domain.listing import some
+from ..domain.moments import MINUTE, iso, span
 from ..domain.person import ROLES, Member
 from ..domain.slot import Who
 from ..domain.space import FOUR_EYES, Channel, Space
@@ -20,6 +21,7 @@ from .places import resolve, unknown
 
 LINK_LIFE = 10 * MINUTE
 PEOPLE_LIMIT = 200
+SPACES = 1500  # tokens of the names of spaces in a list
 
 
 async def claimed(call: Call, name: str) -> Who | None:
@@ -167,7 +169,12 @@ async def four_eyes(call: Call, *, rule: str) -> Commit:
 
 
 async def spaces(call: Call) -> Result:
-    """The spaces that you may enter, and what you may do in this one."""
+    """Which spaces you can enter with your key, which one this is and why, and your rights there."""
     await call.admit()
     names = await enterable(call.store, call.caller.who)
-    return {"spaces": names, "here": call.caller.space, "may": list(call.may)}
+    shown = some(names, budget=SPACES)
+    left = {"left_out": len(names) - len(shown)} if len(shown) < len(names) else {}
+    here: Result = {"here": call.caller.space, "why": call.caller.why, "may": list(call.may)}
+    if call.grant:
+        here |= {"expires_at": iso(call.grant.expires), "expires_in": span(call.grant.expires - call.now)}
+    return {"spaces": shown, **left, **here}

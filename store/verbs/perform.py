@@ -26,7 +26,7 @@ from ..engine.commit import Action, Outcome, What
 from ..engine.keys import Keys
 from ..engine.store import Store
 from .admission import Admission
-from .arguments import parse
+from .arguments import parse, turned
 from .call import Call, Replay, Result, Row
 from .canonical import ledger_line
 from .faults import told_plainly
@@ -61,6 +61,7 @@ async def perform(
     `fault` is what the surface found wrong with the arguments already; it is said in its turn, like any other.
     `caller` is whom `enter` found behind the badge before, for those who ask again and again.
     """
+    row = turned(row, given)
 
     async def once(args: Mapping[str, Any]) -> Result:
         nonlocal caller  # whose a credential is never changes, and each try reads anew what it may do

@@ -22,11 +22,15 @@ NEAR_LIMIT = 500  # names that a typo is compared with
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A resolved place: its name, the documents that its first write makes, and what the result says of that."""
+    """A resolved place: its name, the documents that its first write makes, and what the result says of that.
+
+    `found` is what was there.
+    """
 
     name: str
     puts: tuple[Put, ...] = ()
     said: dict[str, Any] = field(default_factory=dict)
+    found: Document | None = None
 
 
 async def resolve(call: Call, where: str, *, default: str = "channel", obliges: bool = False) -> Place:
@@ -52,7 +56,7 @@ def at(name: str) -> Doc[Who] | Doc[Channel] | Doc[Job]:
 async def placed(call: Call, name: str, found: Document | None) -> Place:
     """The place with this name, of which `at` read `found`. Refuses not_found."""
     if found is not None:
-        return Place(name)
+        return Place(name, found=found)
     kind, _, id = name.partition(":")
     if kind in ("agent", "human"):
         raise await unknown(call, name, "not_found")

@@ -5,39 +5,53 @@ from functools import cache
 from importlib.metadata import version
 
 from ..domain import ask as ask_rules
+from ..domain import huddle as huddle_rules
 from ..domain.ask import Ask
 from ..domain.document import Document
 from ..domain.entry import ABSENT, Logged, sequence
 from ..domain.errors import Refused
+from ..domain.huddle import Huddle
 from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
 from ..domain.job import Job
+from ..domain.listing import BUDGET as LOG_BUDGET
 from ..domain.listing import Listed, listed
 from ..domain.moments import age, iso, span
 from ..domain.policy import RULES
 from ..domain.slot import Now, Who
 from ..domain.space import Channel
 from ..engine.reads import Doc, Lines, Log, Numbered, Written
+from . import context
 from .asks import words
 from .call import Call, Result
+from .facts import fact_view, standing_of
+from .job_lists import slots as job_slots
 from .mailbox import mail_text
+from .paging import price
 from .places import missing
 
 LOG_LIMIT = 10  # entries of a Log that `view` shows
+HUDDLE_BUDGET = 700  # tokens of what was said in a huddle: its seats stand beside that
 HISTORY_LIMIT = 50  # entries of a trail
 KINDS: dict[str, type[Document]] = {"channel": Channel, "job": Job}
+ROOM = 1850  # tokens that slots and Log of a job have together
 
 
 async def view(call: Call, *, what: str) -> Result:
-    """Look at one thing: its state, text and history.
+    """Look at one thing in full, with its history.
 
-    what: an ask or item by its trail, a mailbox note (mb_…), an entry by its id, or job:x, channel:x, agent:x, human:x.
+    what: an ask or item by its trail, a huddle (hd_…), fact (fa_…), mailbox note (mb_…), an entry by its id, or
+    job:x, channel:x, agent:x, human:x.
     """
     kind = shape(what)
     if kind is Shape.ASK:
         return await ask_view(call, what)
     if kind is Shape.ITEM:
         return await _item(call, what)
+    if kind is Shape.HUDDLE:
+        return await _huddle(call, what)
+    if kind is Shape.FACT:
+        return await fact_view(call, what)
     if kind is Shape.MAILBOX_NOTE:
         return {"what": what, **await mail_text(call, what)}
     if kind is Shape.ENTRY:
@@ -68,8 +82,10 @@ async def ask_view(call: Call, trail: str, *, full: bool = False) -> Result:
     }
 
 
-def pointed_at(doc: Ask | Item) -> list[str]:
+def pointed_at(doc: Ask | Item | Huddle) -> list[str]:
     """The entries that say how a thing stands: they are shown however much was written since."""
+    if isinstance(doc, Huddle):
+        return [doc.synthesis] if doc.synthesis else []
     ids = (doc.question if doc.questioned else "", doc.decided, doc.ended) if isinstance(doc, Ask) else (doc.ended,)
     return [id for id in ids if id]
 
@@ -119,42 +135,82 @@ async def _item(call: Call, id: str) -> Result:
     if item is None:
         raise await missing(call, id)
     pointed = [item.sent, *pointed_at(item)]
-    history = listed(await entries(call, lines, pointed), pointed=pointed)
+    facts = await context.shown(call, item)
+    budget = LOG_BUDGET - (context.BUDGET if facts else 0)
+    history = listed(await entries(call, lines, pointed), pointed=pointed, budget=budget)
     said = call.records
     left = max(0, lines.size - len(history.lines))
     return {
         "what": id,
         **standing(item, mark, call.now, me=call.me, ended=said.get(item.ended)),
         "summary": said[item.sent].summary if item.sent in said else "[redacted]",
+        **facts,
         "history": history.lines,
         **({"left_out": left} if left else {}),
     }
+
+
+async def _huddle(call: Call, id: str) -> Result:
+    """A huddle with its question and seats, and what was said in it; each answer whole under its entry's id."""
+    lines, huddle = await call.look(Log(f"trail:{id}", HISTORY_LIMIT), Doc(Huddle, id))
+    if huddle is None:
+        raise await missing(call, id)
+    seats = await seats_of(call, huddle)
+    found = [e for e in await entries(call, lines, [huddle.asked, *pointed_at(huddle)]) if e.id != huddle.asked]
+    history = listed(found, pointed=pointed_at(huddle), budget=HUDDLE_BUDGET)
+    left = max(0, lines.size - 1 - len(history.lines))  # all but the question itself
+    said = call.records.get(huddle.asked)
+    return {
+        "what": id,
+        **huddle_rules.standing(huddle, seats, call.now, me=call.me),
+        "question": said.summary if said else "[redacted]",
+        "history": history.lines,
+        **({"left_out": left} if left else {}),
+    }
+
+
+async def seats_of(call: Call, huddle: Huddle) -> list[Item]:
+    """The seats of a huddle, as they were written."""
+    return [seat for seat in await call.look_each(Doc(Item, id) for id in huddle.seats) if seat]
 
 
 async def _entry(call: Call, id: str) -> Result:
     found = await call.look(Written(id))
     if found is None:
         raise await missing(call, id)
-    return {"what": id, "entry": found.shown(), "age": age(call.now - found.ts)}
+    stands = await standing_of(call, found) if found.entry and found.entry.fact else {}
+    return {"what": id, "entry": found.shown(), "age": age(call.now - found.ts), **stands}
 
 
 async def _place(call: Call, name: str) -> Result:
     """The three slots of a place."""
     kind, _, id = name.partition(":")
-    if kind in KINDS:
-        doc, lines = await call.look(Doc(KINDS[kind], id), Log(name, LOG_LIMIT))
-        if doc is None:
+    if kind == "job":
+        return await _job(call, id)
+    if kind == "channel":
+        channel, lines = await call.look(Doc(Channel, id), Log(name, LOG_LIMIT))
+        if channel is None:
             raise await missing(call, name)
-        slots: Result = {"created_by": getattr(doc, "by", ""), "created_at": iso(getattr(doc, "created", 0))}
-        if isinstance(doc, Job):
-            slots |= {k: v for k, v in (("assignee", doc.assignee), ("stage", doc.stage or "unopened")) if v}
+        slots: Result = {"created_by": channel.by, "created_at": iso(channel.created)}
     else:
         who, now, lines = await call.look(Doc(Who, name), Doc(Now, name), Log(name, LOG_LIMIT))
         if who is None:
             raise await missing(call, name)
         slots = {"who": shown_who(who), "now": shown_now(now, call.now)}
-    log = await entries(call, lines)
-    return {"what": name, **slots, "log": listed(log).lines, "log_total": lines.size}
+    log = listed(await entries(call, lines), budget=min(LOG_BUDGET, ROOM - price(slots)))
+    return {"what": name, **slots, "log": log.lines, "log_total": lines.size}
+
+
+async def _job(call: Call, id: str) -> Result:
+    """A job's three slots, and what is open in it."""
+    name = f"job:{id}"
+    job, now, lines = await call.look(Doc(Job, id), Doc(Now, name), Log(name, LOG_LIMIT))
+    if job is None:
+        raise await missing(call, name)
+    who, now, holds = await job_slots(call, job, now)
+    slots: Result = {"who": who, "now": shown_now(now, call.now), **holds}
+    log = listed(await entries(call, lines), budget=min(LOG_BUDGET, ROOM - price(slots)))
+    return {"what": name, **slots, "log": log.lines, "log_total": lines.size}
 
 
 def shown_who(who: Who) -> Result:
@@ -189,7 +245,7 @@ def release() -> str:
 
 
 async def connection(call: Call) -> Result:
-    """Who you are here, by which credential and until when; which space and why; what you may do."""
+    """Who am I connected as, by which credential, when does it expire; which policies apply; server version, clock.."""
     await call.admit()
     caller, grant, promise = call.caller, call.grant, call.store.promise
     credential: Result = {"via": caller.via, "client": caller.client}

@@ -19,17 +19,16 @@ from .call import Result, Row
 __all__ = ["text"]
 
 BRIEFS = ("start", "brief")  # measured there against a budget
-WHOLE = 4000  # characters of a quoted text that stands for itself; escapes may double a summary's thousand
-LISTED = 300  # of one in a list
-PAYLOAD_LISTED = 300  # of a payload in a list
+# What a result holds its text says whole: verbs cut what is too long in a list, and count what they cut.
+WHOLE = 4000  # characters of a quoted text; escapes may double a summary's thousand
 LONG = "payload_characters"  # in place of a payload that the structure leaves out too
 
 # What the server says itself, in sentences.
-SAID = frozenset(("says", "age", "expires_in", "promise"))
+SAID = frozenset(("says", "age", "expires_in", "promise", "local"))
 # What somebody wrote, also where it is a single word; a text with a blank in it always counts as that.
 WRITTEN = frozenset((
     "summary", "label", "reason", "why", "title", "question", "notes", "answer", "options", "tags", "next",
-    "doing", "blocked", "waiting_on", "name", "role", "skills", "plan", "milestones",
+    "doing", "blocked", "waiting_on", "name", "role", "skills", "plan", "milestones", "tracks",
 ))  # fmt: skip
 # Who wrote what stands beside these, the first of them; a reason is that of who settled.
 AUTHORS = ("from", "by")
@@ -86,13 +85,13 @@ def _state_first(*keys: str) -> Callable[[Mapping[str, Any]], Iterator[str]]:
 def _part(key: str, value: Any, author: str) -> Iterator[str]:
     """One part of a result: on one line, or with a line for each member of a list of objects."""
     if _is_entry(value):
-        yield f"{key}: {_entry(value, limit=WHOLE, payload=0)}"
+        yield f"{key}: {_entry(value)}"
     elif isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
         yield f"{key}:"
         yield from (f"- {_entry(v) if _is_entry(v) else _inline(v)}" for v in value)
     else:
         by = f" by {author}" if author and isinstance(value, str) and not _bare(key, value) else ""
-        yield f"{key}{by}: {_value(key, value, limit=WHOLE)}"
+        yield f"{key}{by}: {_value(key, value)}"
 
 
 def _whole(key: str, value: Any, author: str) -> Iterator[str]:
@@ -108,7 +107,7 @@ def _asked(key: str, value: Any, author: str) -> Iterator[str]:
 
 def _warning(key: str, value: Any, author: str) -> Iterator[str]:
     """A code with what to do about it."""
-    said = f"{value}: {WARNINGS[value]}" if value in WARNINGS else _value(key, value, limit=WHOLE)
+    said = f"{value}: {WARNINGS[value]}" if value in WARNINGS else _value(key, value)
     yield f"{key}: {said}"
 
 
@@ -128,25 +127,24 @@ LINES: Mapping[str, Callable[[Mapping[str, Any]], Iterator[str]]] = {
     "redeem": _state_first("trail"),
     "handoff": _state_first("trail", "item"),
     "accept": _state_first("trail", "item"),
+    "huddle": _state_first("huddle"),
     "follow": _state_first("trail", "what", "item"),
     "view": _state_first("trail", "what", "item"),
 }
 
 
-def _entry(entry: Mapping[str, Any], *, limit: int = LISTED, payload: int = PAYLOAD_LISTED) -> str:
-    """One line of a Log; a payload longer than `payload` characters is named only (0: however long)."""
+def _entry(entry: Mapping[str, Any]) -> str:
+    """One line of a Log; a payload that was left out is named by its length."""
     head = f"{entry['id']} {entry['at']} {entry['kind']}"
     if "by" not in entry:
         return f"{head} {entry['summary']}"
-    said = [f"{head} in {entry['where']} by {_author(entry)}: {one_line(entry['summary'], limit)}"]
+    said = [f"{head} in {entry['where']} by {_author(entry)}: {one_line(entry['summary'], WHOLE)}"]
     shown = ("id", "ts", "at", "kind", "where", "by", "byline", "via", "client", "summary", "payload", LONG)
-    said += [f"{k}: {_value(k, v, limit=limit)}" for k, v in entry.items() if k not in shown]
-    if "payload" in entry or LONG in entry:
-        whole = _json(entry["payload"]) if "payload" in entry else ""
-        size = entry.get(LONG) or len(whole)
-        fits = whole and (not payload or size <= payload)
-        look = _json({"what": entry["id"]})
-        said.append(f"payload: {whole if fits else f'{size} characters, logmem_view {look}'}")
+    said += [f"{k}: {_value(k, v)}" for k, v in entry.items() if k not in shown]
+    if "payload" in entry:
+        said.append(f"payload: {_json(entry['payload'])}")
+    elif LONG in entry:
+        said.append(f"payload: {entry[LONG]} characters, logmem_view {_json({'what': entry['id']})}")
     return "; ".join(said)
 
 
@@ -154,7 +152,7 @@ def _inline(value: Mapping[str, Any]) -> str:
     return "; ".join(f"{k}: {_value(k, v)}" for k, v in value.items() if v not in ("", [], None))
 
 
-def _value(key: str, value: Any, *, limit: int = LISTED) -> str:
+def _value(key: str, value: Any, *, limit: int = WHOLE) -> str:
     if isinstance(value, str):
         return _flat(value) if _bare(key, value) else one_line(value, limit)
     if isinstance(value, bool):

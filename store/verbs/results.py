@@ -10,6 +10,7 @@ from typing import Any
 from ..domain.ask import words_of
 from ..domain.commit import Quote
 from ..domain.entry import ABSENT, Logged
+from ..domain.listing import LEAN_WIDTH, short
 
 MARK = "$"
 
@@ -65,6 +66,8 @@ def _part(found: Logged | None, part: str) -> Any:
         return found.shown()
     if part == "summary":
         return found.summary
+    if part == "line":
+        return short(found.summary, LEAN_WIDTH)
     if part == "reason":
         return words_of(found).get("reason", ABSENT)
     if found.entry is None:

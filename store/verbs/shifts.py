@@ -2,10 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Any
-
-from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
+from typing import Any
 
 from ..domain.ask import Ask
 from ..domain.brief import BUDGET_DEFAULT, Brief, assemble, check_budget
@@ -15,9 +12,9 @@ from ..domain.errors import Refused
 from ..domain.item import Item, Mark
 from ..domain.person import ROLES
 from ..domain.shift import Shift, opened, recapped
-from ..domain.slot import Now, Who, check_profile, check_revision, slug
+from ..domain.slot import Now, Who, blocked_by, check_line, check_profile, check_revision, check_waiting, slug
 from ..engine.reads import Doc
-from .arguments import Names
+from .arguments import Blocked, Names
 from .brief import Gathered, gather, head
 from .call import Call, Result
 from .canonical import canonical, check_payload
@@ -25,25 +22,23 @@ from .identity import mismatch
 from .places import Place, resolve
 from .reads import shown_now
 
-MODEL_LIMIT, WAITING_LIMIT = 80, 200  # characters
+MODEL_LIMIT = 80  # characters
 NEXT_LIMIT, STEP_LIMIT = 10, 200  # steps of a recap; characters of one
 EXTRA_LIMIT = 4096  # bytes of a profile's other keys in canonical form
 ENDINGS = {"expired": "the deadline passed and nobody had decided", "lapsed": "it was approved and never used"}
-NOT_BLOCKED = ("", "false", "no", "none")
-
-Blocked = Annotated[str | SkipJsonSchema[bool], Field()]  # false, or a text that says by what
 
 
 async def start(call: Call, *, agent: str = "", model: str = "", budget: int = BUDGET_DEFAULT) -> Commit:
-    """Begin or resume your shift. Call this first: it tells all that waits for you, and where you left off.
+    """Begin or resume your shift.
 
-    budget: tokens that it may take. agent is only compared with your key.
+    Call this first in every new chat: returns all that waits for you and where you left off, with the calls to
+    make. budget: tokens it may take. agent is only compared with your key.
     """
     check_budget(budget)
     me = _agent(call, "start")
     if agent and agent not in (me, me.partition(":")[2]):
         raise mismatch(me, "agent", agent)
-    _check_line("model", model, MODEL_LIMIT)
+    check_line("model", model, MODEL_LIMIT)
     found = await gather(call, me, keep=True)
     shift, entries = _shift(call, found, model=model)
     resumed = not entries
@@ -135,7 +130,10 @@ def _surfaced(
 
 
 async def recap(call: Call, *, notes: str, next: Names | None = None, end: bool = True) -> Commit:
-    """End your shift: what you did, and the next steps. Your next Brief starts here. end: false keeps it open."""
+    """End your shift: summarize what you did today (notes) and what comes next.
+
+    Your next Brief begins with it. end: false keeps the shift open.
+    """
     me = _agent(call, "recap")
     check_summary(notes, name="notes")
     steps = [step for step in next or () if step.strip()]
@@ -158,7 +156,7 @@ async def recap(call: Call, *, notes: str, next: Names | None = None, end: bool 
 
 
 async def bio(call: Call, *, profile: dict[str, Any]) -> Commit:
-    """Say who you are: name, role, skills[] and what else others should know. What you leave out stays as it was."""
+    """Set your profile: name, role, skills[] and what else others should know of you. What you leave out stays."""
     check_payload(profile, name="profile")
     who = _check_there(call, await call.read(Doc(Who, call.me)))
     said = check_profile(profile)
@@ -193,13 +191,13 @@ def _check_there(call: Call, who: Who | None) -> Who:
 async def status(
     call: Call, *, doing: str, blocked: Blocked = "", waiting_on: str = "", where: str = "", if_revision: int = -1
 ) -> Commit:
-    """Set your Now: what you do, what blocks you, on whom or what you wait. It replaces what you said before.
+    """Set your Now, so that everybody sees what you are doing right now: I'm blocked on …, waiting on ….
 
-    if_revision: the revision that you saw; refused when somebody has changed it since.
+    It replaces what you said before. if_revision: refused when it changed since.
     """
     check_summary(doing, name="doing")
-    text = _blocked(blocked)
-    _check_line("waiting_on", waiting_on, WAITING_LIMIT)
+    text = blocked_by(blocked)
+    check_waiting(waiting_on)
     who, now = await call.read(Doc(Who, call.me), Doc(Now, call.me))
     _check_there(call, who)
     if if_revision >= 0:
@@ -229,24 +227,3 @@ async def now_again(call: Call, result: Result, **_: Any) -> Result:
     said, since = result["now"]["said"], result["now"]["since"]
     slot = Now(id=call.me, doing=said["summary"], since=since, **(said.get("payload") or {}))
     return {**result, "now": shown_now(slot, call.now)}
-
-
-def _blocked(blocked: str | bool) -> str:
-    """What blocks the caller, or ''. Refuses invalid_argument, too_long."""
-    if blocked is True:
-        raise Refused(
-            "invalid_argument",
-            "blocked is false, or a text that says by what. Nothing was written.",
-            argument="blocked",
-        )
-    text = "" if not blocked or str(blocked).strip().lower() in NOT_BLOCKED else str(blocked)
-    if text:
-        check_summary(text, name="blocked")
-    return text
-
-
-def _check_line(name: str, value: str, limit: int) -> None:
-    if len(value) > limit or any(ord(c) < 32 for c in value):
-        raise Refused(
-            "invalid_argument", f"{name} is one line of up to {limit} characters. Nothing was written.", argument=name
-        )

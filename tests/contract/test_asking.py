@@ -173,6 +173,7 @@ async def test_every_list_that_comes_with_a_call_is_bounded(world: World, verb: 
     """One value more than the table allows is refused before anything is looked up."""
     who = "agent:grok" if ROWS[verb].profiles else "human:ana"
     given: dict[str, Any] = {"where": "job:x", "summary": "a", "kind": "memo", "notes": "a", "name": "nova"}
+    given |= {"question": "a", "job": "x", "title": "a", "query": "a"}
     args = {k: v for k, v in given.items() if k in model(ROWS[verb]).model_fields}
     args[name] = [f"x{n}" for n in range(VALUES[name] + 1)]
     before = await world.dump()

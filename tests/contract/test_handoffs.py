@@ -163,13 +163,13 @@ async def test_c38_accepting_a_job_makes_its_assignee(world: World) -> None:
     item = await handed(world, where="job:schema")
     out = await world.do("agent:codex", "accept", item=item["item"])
     assert (out["job"], out["assignee"]) == ("job:schema", "agent:codex")
-    assert (await world.do("agent:grok", "view", what="job:schema"))["assignee"] == "agent:codex"
+    assert (await world.do("agent:grok", "view", what="job:schema"))["who"]["assignee"] == "agent:codex"
     events, *_ = await world.store.feed.since(world.space, "0-0")
     settling = [e for e in events if f"item:{item['item']}" in e.refs][-1]
     assert "job:schema" in settling.refs
     other = await handed(world, "human:bo", where="job:schema")
     await world.do("human:bo", "accept", item=other["item"], decline=True, reason="no")
-    assert (await world.do("agent:grok", "view", what="job:schema"))["assignee"] == "agent:codex"
+    assert (await world.do("agent:grok", "view", what="job:schema"))["who"]["assignee"] == "agent:codex"
     plain = await handed(world, where="channel:x")
     assert "assignee" not in await world.do("agent:codex", "accept", item=plain["item"])
 
@@ -180,7 +180,7 @@ async def test_c38_a_handed_job_goes_from_hand_to_hand(world: World) -> None:
     await world.do("agent:codex", "accept", item=item["item"])
     item = await handed(world, "human:ana", "agent:codex", where="job:schema")
     await world.do("human:ana", "accept", item=item["item"])
-    assert (await world.do("agent:grok", "view", what="job:schema"))["assignee"] == "human:ana"
+    assert (await world.do("agent:grok", "view", what="job:schema"))["who"]["assignee"] == "human:ana"
 
 
 async def test_the_sender_sees_queued_surfaced_accepted(world: World) -> None:

@@ -42,6 +42,10 @@ async def seen(world: World) -> Seen:
     dead = await done("agent:codex", "handoff", to="agent:grok", summary="Be quick", deadline="5m")
     mail = await done("agent:codex", "handoff", to="anyone", text="Hello", label="hi")
     note = await done("agent:codex", "note", where="job:x", kind="memo", summary="so far")
+    huddle = await done("agent:codex", "huddle", where="job:x", question="Which?", seats=["grok", "ana"], deadline="1h")
+    (seat, *_) = huddle["seats"]
+    fact = await done("agent:grok", "note", where="job:x", kind="fact", summary="So it is", review_by="1d")
+    newer = await done("agent:grok", "note", where="job:x", kind="fact", summary="So", supersedes=fact["fact"])
     await world.pass_time(30 * MINUTE)
     names = {
         "ask": ask["trail"],
@@ -51,12 +55,20 @@ async def seen(world: World) -> Seen:
         "dead": dead["item"],
         "mail": mail["note"],
         "entry": note["entry"]["id"],
+        "huddle": huddle["huddle"],
+        "seat": seat["item"],
+        "fact": fact["fact"],
+        "newer": newer["fact"],
+        "said": fact["entry"]["id"],
     }
     return Seen(world, names)
 
 
 Args = Mapping[str, Any]
-LOOKED_AT = ("ask", "old", "approved", "item", "dead", "mail", "entry")
+LOOKED_AT = (
+    *("ask", "old", "approved", "item", "dead", "mail", "entry"),
+    *("huddle", "seat", "fact", "newer", "said"),
+)
 PLACES = ("job:x", "agent:grok", "human:ana", "job:none", "agent:none", "ask_none", "1-1", "no such thing")
 
 # What each row that reads is asked; a value `<name>` is an id of the space that is seen.
@@ -69,8 +81,26 @@ ASKED: dict[str, list[Args]] = {
         {"what": "job:x", "wait": 1},
         {"what": "job:x", "since": "1-1", "wait": 0},
     ],
+    "feed": [
+        {},
+        {"where": "job:x", "kinds": ["memo"], "by": "codex", "since": "1h", "limit": 1},
+        {"where": "<ask>", "cursor": "1.1"},
+        {"where": "job:none"},
+        {"cursor": "x"},
+    ],
+    "recall": [
+        {"query": "so far"},
+        {"query": "<entry>", "where": "job:x", "kinds": "memo"},
+        {"query": "nothing like it", "kinds": ["fact"]},
+        {"query": "x", "where": "job:none"},
+        {"query": "?!"},
+    ],
+    "open": [{}, {"agent": "codex"}, {"plan": "q3"}, {"agent": "none"}],
+    "jobs": [{}, {"stage": "unopened"}, {"plan": "q3"}, {"stage": "x"}, {"cursor": "x"}],
     "connection": [{}],
-    "inbox": [{}, {"trail": "<ask>"}, {"trail": "<old>"}, {"trail": "nothing"}],
+    "sync": [{}, {"receipt": False}, {"outcome": "pass"}],
+    "roster": [{}, {"cursor": "x"}],
+    "inbox": [{}, {"after": "5:x"}, {"after": "x"}, {"trail": "<ask>"}, {"trail": "<old>"}, {"trail": "nothing"}],
     "keys": [{}, {"cursor": "5"}, {"cursor": "x"}],
     "people": [{}],
     "spaces": [{}],

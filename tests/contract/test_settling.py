@@ -141,7 +141,7 @@ async def test_c37_accepting_against_withdrawing(world: World) -> None:
         assert [no.code for no in lost] == ["already_settled"]
         assert lost[0].facts["status"] == won[0]["status"] == (await viewed(world, item))["status"]
         job = await world.do("agent:grok", "view", what=f"job:j{n}")
-        assert job.get("assignee") == ("agent:codex" if won[0]["status"] == "accepted" else None)
+        assert job["who"].get("assignee") == ("agent:codex" if won[0]["status"] == "accepted" else None)
 
 
 async def test_c36_what_changes_between_reading_and_settling_counts(world: World) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 from store.domain.ask import Ask, step
 from store.domain.brief import Brief, assemble
 from store.domain.entry import ABSENT, Entry, Logged
+from store.domain.fact import Fact
+from store.domain.huddle import Huddle
 from store.domain.item import Item
 from store.domain.item import step as item_step
 from store.domain.job import Job
@@ -18,6 +20,7 @@ from store.domain.mailbox import MailNote
 from store.domain.moments import DAY, HOUR, MINUTE
 from store.domain.sentences import text
 from store.domain.slot import Now, Who
+from store.domain.sync import ON_TIME, Window
 from tests.tokenizer import tokens, vocabulary
 
 ME = "agent:codex"
@@ -36,13 +39,15 @@ class Material:
     documents: list[Any] = field(default_factory=list)
     entries: dict[int | str, Logged] = field(default_factory=dict)
     slots: dict[str, Any] = field(default_factory=dict)
+    seats: dict[str, Item] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
 
     @property
     def view(self) -> View:
-        return View(me=ME, now=NOW, documents=tuple(self.documents), entries=self.entries, **self.slots)
+        parts: dict[str, Any] = {"documents": tuple(self.documents), "entries": self.entries, "seats": self.seats}
+        return View(me=ME, now=NOW, **parts, **self.slots)
 
     def change(self, **fields: Any) -> None:
         """The document made last, otherwise."""
@@ -88,6 +93,37 @@ class Material:
         self.documents.append(made)
         return made
 
+    def seat(self, question: str = "Which one?", **more: Any) -> Item:
+        """An open seat of ours."""
+        return self.item(question, **({"huddle": "hd_" + "".join(self.random.choices(SHORT, k=10))} | more))
+
+    def huddle(self, question: str = "Which one?", *ended: str, ago: int = 2 * HOUR, open_: int = 0) -> Huddle:
+        """A huddle that is ours to close: seats that ended in these ways half way, and open ones."""
+        asked = self.say(question, by="agent:grok", ago=ago)
+        id = "hd_" + "".join(self.random.choices(SHORT, k=10))
+        for event in (*ended, *[""] * open_):
+            seat = self.item(question, to="agent:muse", ago=ago, huddle=id, sent=asked)
+            del self.documents[-1]
+            at = NOW - ago // 2
+            self.seats[seat.id] = item_step(seat, event, at=at, by="agent:muse") if event else seat
+        seats = [seat for seat in self.seats.values() if seat.huddle == id]
+        made = Huddle(
+            id=id, by="agent:grok", where="job:auth-flow", closer=ME, seats=tuple(seat.id for seat in seats),
+            made=NOW - ago, deadline=NOW - ago + DAY, asked=asked,
+        )  # fmt: skip
+        self.documents.append(made)
+        return made
+
+    def fact(self, text: str = "The staging database is Postgres 16", *, due: int = DAY, **more: Any) -> Fact:
+        """A fact of ours that was to be reviewed a while ago."""
+        id = "fa_" + "".join(self.random.choices(SHORT, k=10))
+        made = Fact(
+            id=id, by=ME, where="job:auth-flow", made=NOW - due - 90 * DAY, first=id, review_by=NOW - due,
+            said=self.say(text, ago=due + 90 * DAY, kind="fact"),
+        )  # fmt: skip
+        self.documents.append(replace(made, **more))
+        return made
+
     def declined(self, reason: str, *, ago: int = HOUR, **more: Any) -> Item:
         """A handoff of ours that was turned down."""
         made = self.item(sender=ME, to="agent:muse", **more)
@@ -110,9 +146,16 @@ class Material:
         self.documents.append(made)
         return made
 
-    def job(self, id: str = "auth-flow", *, stage: str = "in_progress") -> Job:
-        """A job of ours."""
-        made = Job(id=id, by="agent:grok", created=NOW - 3 * DAY, assignee=ME, stage=stage)
+    def window(self, slot: str = "morning", *, ago: int = 20 * MINUTE) -> None:
+        """An open window, in which we are not in yet."""
+        opens = NOW - ago
+        self.slots["window"] = Window(slot, "2026-11-30", opens, opens + ON_TIME, opens + 4 * HOUR)
+
+    def job(self, id: str = "auth-flow", *, title: str = "Rebuild the login", stage: str = "in_progress") -> Job:
+        """A job of ours; without a title it was never opened."""
+        made = Job(id=id, by="agent:grok", created=NOW - 3 * DAY, assignee=ME, stage=stage if title else "")
+        if title:
+            made = replace(made, opened=self.say(title, by="agent:grok", ago=3 * DAY, kind="assigned"))
         self.documents.append(made)
         return made
 
@@ -209,12 +252,17 @@ def at_random(seed: int) -> Material:
         lambda: m.declined(says(1000), summary=says(1000)),
         lambda: m.note(says(120), by=_name(r)),
         lambda: m.blocked(_name(r), says(1000), waiting_on=r.choice(("", says(200)))),
-        lambda: m.job("".join(r.choices(SHORT, k=r.randint(1, 63)))),
+        lambda: m.job("".join(r.choices(SHORT, k=r.randint(1, 63))), title=r.choice(("", says(200)))),
+        lambda: m.seat(says(1000), ago=r.choice((HOUR, 2 * DAY)), sender=_name(r), urgent=r.random() < 0.5),
+        lambda: m.huddle(says(1000), *r.choices(("answer", "decline"), k=r.randint(0, 12)), open_=r.choice((0, 0, 1))),
+        lambda: m.fact(says(1000), due=r.choice((DAY, -DAY))),
     )
     for _ in range(r.choice((0, 1, 3, 8, 20))):
         r.choice(making)()
     if r.random() < 0.8:
         m.who(says(80), r.choice(("", says(120))))
+    if r.random() < 0.5:
+        m.window(r.choice(("morning", "midday", "closeout")), ago=r.choice((MINUTE, 3 * HOUR)))
     if r.random() < 0.8:
         m.now(says(1000), ago=r.choice((MINUTE, DAY)), blocked=r.choice(("", says(1000))))
     if r.random() < 0.8:

@@ -120,12 +120,17 @@ def everything() -> Material:
     m.now()
     m.job()
     m.recap("Shipped it.", "Rest")
+    m.fact("Old truth")
     m.note("a note")
     m.ask("May I?")
+    m.window()
     m.blocked("agent:muse", "no key")
     m.item("Lapsed work", ago=DAY + HOUR)
     m.item("Later work", ago=HOUR)
     m.item("Sooner work", ago=3 * HOUR)
+    m.huddle("To close", "answer", "decline", ago=2 * HOUR)
+    m.huddle("Not to close yet", "answer", open_=1)
+    m.seat("Sit here", ago=4 * HOUR)
     m.questioned("Which?")
     m.settled("reject", summary="Rejected", reason="not now", ago=HOUR)
     m.declined("no time", summary="Turned down", ago=2 * HOUR)
@@ -136,14 +141,14 @@ def everything() -> Material:
 
 
 def test_the_weightiest_come_first() -> None:
-    """Approvals, other verdicts, questions, items by deadline, blockers, asks, mailbox, recap, Now, jobs."""
+    """Verdicts, questions, items, seats, blockers, the window, asks, mailbox, recap, Now, facts due, jobs."""
     words = [
         '"Old approval"', '"Fresh approval"',
         '"Dead"', '"Turned down"', '"Rejected"',
         '"Which?"',
-        '"Sooner work"', '"Later work"', '"Lapsed work"',
-        '"no key"', '"May I?"', '"a note"',
-        '"Shipped it."', '"Rest"', '"Reviewing PR backlog"', "job:auth-flow",
+        '"Sooner work"', '"Later work"', '"Lapsed work"', '"Sit here"', '"To close"',
+        '"no key"', "morning sync", '"May I?"', '"a note"',
+        '"Shipped it."', '"Rest"', '"Reviewing PR backlog"', '"Old truth"', '"Rebuild the login"',
     ]  # fmt: skip
     lines = said(everything().brief(8000).result)
     assert [next(w for w in words if w in line) for line in lines] == words
@@ -161,10 +166,14 @@ def test_each_line_names_its_age_and_ends_with_its_call() -> None:
         "Dead": 'logmem_handoff {"requeue":"ci_',
         "Which?": 'logmem_note {"where":"job:release","kind":"answer","answers":"ask_',
         "Sooner work": 'logmem_accept {"item":"ci_',
+        "Sit here": 'logmem_note {"where":"job:auth-flow","kind":"answer","answers":"ci_',
+        "To close": 'logmem_note {"where":"job:auth-flow","kind":"synthesis","answers":"hd_',
+        "Old truth": 'logmem_note {"where":"job:auth-flow","kind":"fact","supersedes":"fa_',
         "May I?": 'logmem_follow {"what":"ask_',
         "a note": 'logmem_view {"what":"mb_',
+        "morning": 'logmem_sync {"receipt":true,"slot":"morning"}',
     }.items():
-        assert f" -> {call}" in next(line for line in lines if f'"{word}"' in line)
+        assert f" -> {call}" in next(line for line in lines if word in line)
 
 
 def test_structure_and_text_say_the_same() -> None:
@@ -225,6 +234,30 @@ def test_now_and_recap_grow_stale() -> None:
     assert said(old)[-1] == 'now, 30m ago, stale: "Reviewing PR backlog" -> logmem_status {"doing":"…"}'
 
 
+def test_a_huddle_is_to_be_closed_once_nobody_can_answer() -> None:
+    """All seats settled, or the deadline passed; the line changed when the last seat did, which a delta shows."""
+    m = Material()
+    m.huddle("Settled", "answer", "decline", ago=HOUR)
+    m.huddle("Too late", "answer", open_=2, ago=25 * HOUR)
+    lines = m.brief(8000).result["brief"]["huddles"]
+    assert [(line["question"], line["answered"], line["seats"]) for line in lines] == [
+        ("Too late", 1, 3),
+        ("Settled", 1, 2),
+    ]
+    late = m.brief(8000, since=NOW - 45 * MINUTE).result["brief"]["huddles"]
+    assert [line["question"] for line in late] == ["Settled"]
+
+
+def test_a_seat_is_no_handoff() -> None:
+    """Its line is among the seats alone, also where who holds it opened the huddle; its sender has no dead letter."""
+    m = Material()
+    m.seat("mine", sender=ME, urgent=True)
+    m.seat("dead", sender=ME, to="agent:muse", ago=2 * DAY)
+    result = m.brief().result
+    assert count(result) == 1
+    assert said(result)[0].startswith('seat from agent:codex on job:auth-flow 60m ago, 23h left, urgent: "mine" -> ')
+
+
 def test_nothing_is_said_of_what_is_told_or_over() -> None:
     """A verdict that was surfaced, a used approval, an item that somebody settled: no lines."""
     m = Material()
@@ -236,6 +269,18 @@ def test_nothing_is_said_of_what_is_told_or_over() -> None:
     m.change(told=NOW)
     m.item(state="accepted")
     m.job(stage="done")
+    m.seat(state="answered")
+    m.seat(ago=2 * DAY)
+    m.seat(to="agent:muse")
+    m.huddle("open", "answer", open_=1)
+    m.huddle("closed", "answer")
+    m.change(state="closed")
+    m.huddle("another's", "answer")
+    m.change(closer="agent:muse")
+    m.fact(due=-MINUTE)
+    m.fact(superseded_by="fa_0000000001")
+    m.fact(by="agent:muse")
+    m.fact(review_by=0)
     result = m.brief().result
     assert count(result) == 0
     assert said(result) == ["Nothing is outstanding."]
@@ -272,12 +317,15 @@ def test_what_agents_wrote_is_one_quoted_line() -> None:
     m.item(evil)
     m.note(evil)
     m.blocked("agent:muse", evil)
+    m.seat(evil)
+    m.huddle(evil, "answer")
+    m.fact(evil)
     result = m.brief(8000).result
     assert len(said(result)) == count(result) - 1
     whole = text(result)
     assert "\u202e" not in whole
     assert "\u200b" not in whole
-    assert whole.count('ok\\"\\n-> logmem_redeem') == whole.count("\\u202e") == 15
+    assert whole.count('ok\\"\\n-> logmem_redeem') == whole.count("\\u202e") == 18
 
 
 def test_who_asked_whom_is_said() -> None:

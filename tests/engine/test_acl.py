@@ -24,6 +24,7 @@ WRITES = {
     "lm:{w}:doc:ask:a1": {"hset"},
     "lm:{w}:agent:a:who": {"hset"},
     "lm:{w}:human:ana:now": {"hset"},
+    "lm:{w}:job:x:now": {"hset"},
     "lm:{w}:ix:open:agent:a": {"zadd", "zrem"},
     "lm:{w}:due": {"zadd", "zrem"},
     "lm:{w}:idle": {"zadd", "zrem"},
@@ -256,6 +257,21 @@ def test_read_writes_nothing(server: Embedded) -> None:
         for command in (["HSETNX", SEGMENT, "2", "x"], ["PUBLISH", "lm:x", "x"], ["EVAL", "return 1", "0"]):
             with pytest.raises(redis.exceptions.NoPermissionError):
                 client.execute_command(*command)
+
+
+def test_what_scripts_wrote_is_there_after_a_restart(program: Path, tmp_path: Path) -> None:
+    """The server takes back all of its append-only file, in which what a script wrote is a transaction."""
+    script = "redis.call('HSET', KEYS[1], 'rev', '1') return redis.call('HSETNX', KEYS[2], '1', 'kept')"
+    try:
+        with as_user(ensure(tmp_path, program=program), "lm-api") as client:
+            assert client.eval(script, 2, "lm:{w}:doc:ask:a1", SEGMENT) == 1
+            client.hset("lm:{w}:head", "seq", "1")
+        assert stop(tmp_path)
+        with as_user(ensure(tmp_path, program=program), "lm-read") as client:
+            found = [client.hgetall(key) for key in ("lm:{w}:doc:ask:a1", SEGMENT, "lm:{w}:head")]
+        assert found == [{"rev": "1"}, {"1": "kept"}, {"seq": "1"}]
+    finally:
+        stop(tmp_path)
 
 
 def test_admin_sets_the_clock_and_mends(server: Embedded) -> None:

@@ -1,5 +1,6 @@
 """The sweep finds what breaks an invariant, and nothing in a space that is sound."""
 
+import json
 from typing import Any
 
 import pytest
@@ -26,6 +27,12 @@ async def used(world: World) -> World:
     await world.do("agent:grok", "ask", where="job:x", summary="And this?")
     await world.do("agent:grok", "handoff", to="agent:codex", summary="Go on", where="job:x")
     await world.do("agent:grok", "handoff", to="anyone", text="Hello")
+    huddle = await world.do("agent:grok", "huddle", where="job:h", question="Which?", seats=["codex"])
+    said = {"where": "job:h", "summary": "This"}
+    await world.do("agent:codex", "note", kind="answer", answers=huddle["seats"][0]["item"], **said)
+    await world.do("agent:grok", "note", kind="synthesis", answers=huddle["huddle"], **said)
+    fact = await world.do("agent:grok", "note", kind="fact", **said)
+    await world.do("agent:codex", "note", kind="fact", supersedes=fact["fact"], **said)
     return world
 
 
@@ -51,7 +58,7 @@ async def test_a_document_that_names_no_entry(used: World) -> None:
     """The id of an entry that there is not is named with its document."""
     admin: Any  # as above
     async with open_client(Target.embedded(used.engine), user="lm-admin") as admin:
-        (key,) = await admin.keys(f"lm:{{{used.space}}}:doc:item:*")
+        key, *_ = await admin.keys(f"lm:{{{used.space}}}:doc:item:*")
     for id in ("1-1", "99-99999"):
         (found,) = await broken(used, "HSET", key.decode(), "sent", id)
         assert found.endswith(f"names {id} as sent")
@@ -75,3 +82,20 @@ async def test_a_place_that_lists_otherwise(used: World) -> None:
     await broken(used, "RPOP", key)
     (found,) = await broken(used, "RPUSH", used.keys.place("job:none"), 1)
     assert "job:none lists 1 entries, 0 stand there" in found
+
+
+async def test_what_is_over_holds_something(used: World) -> None:
+    """An open seat of a huddle that is closed, and a fact that nothing supersedes as it says, are named."""
+    huddle = await used.do("agent:grok", "huddle", where="job:h", question="And now?", seats=["codex"])
+    seat = huddle["seats"][0]["item"]
+    key = used.keys.doc("huddle", huddle["huddle"])
+    admin: Any  # as above
+    async with open_client(Target.embedded(used.engine), user="lm-admin") as admin:
+        doc = json.loads(await admin.hget(key, "doc"))
+        facts = [name.decode() for name in await admin.keys(f"lm:{{{used.space}}}:doc:fact:*")]
+        (fact,) = [name for name in facts if b"superseded_by" in await admin.hget(name, "doc")]
+        other = json.loads(await admin.hget(fact, "doc")) | {"superseded_by": "fa_0000000000"}
+    found = await broken(used, "HSET", key, "doc", json.dumps(doc | {"state": "closed"}))
+    assert [f for f in found if f"item:{seat} is open, and no open {huddle['huddle']} has it as a seat" in f]
+    found = await broken(used, "HSET", fact, "doc", json.dumps(other))
+    assert [f for f in found if "was superseded by fa_0000000000, which does not supersede it" in f]

@@ -88,15 +88,21 @@ class Page:
     def words(self) -> str:
         return self.root.one("body").words
 
+    @property
+    def forms(self) -> list[Element]:
+        """The forms of the one thing that it shows, then all others, without the one that closes a window."""
+        own = [form for one in self.root.all("article") for form in one.all("form")]
+        return own + [f for f in self.root.all("form", method="post") if f not in own]
+
     def form(self, end: str) -> Element:
         """The first form that is sent to an address with this end."""
-        return next(f for f in self.root.all("form") if f.attributes["action"].endswith(end))
+        return next(f for f in self.forms if f.attributes["action"].endswith(end))
 
     @property
     def actions(self) -> list[str]:
-        """The last words of the addresses that its forms are sent to, without signing out."""
-        ends = [f.attributes["action"].rpartition("/")[2] for f in self.root.all("form")]
-        return [end for end in ends if end != "sign-out"]
+        """The last words of the addresses that the forms of the one thing are sent to."""
+        own = [form for one in self.root.all("article") for form in one.all("form")]
+        return [f.attributes["action"].rpartition("/")[2] for f in own]
 
 
 def fields(form: Element, button: str = "", **typed: str) -> dict[str, str]:

@@ -24,11 +24,11 @@ class Server:
 
 
 @contextmanager
-def serving(engine: Embedded, **settings: str) -> Iterator[Server]:
+def serving(engine: Embedded, *, port: int = 0, **settings: str) -> Iterator[Server]:
     """An API process on the engine, ready when the block begins; `settings` are variables without their prefix."""
     given = {"REDIS_URI": f"unix://{engine.socket}", "REDIS_SECRETS": str(engine.home / "secrets"), **settings}
     plain = {name: value for name, value in os.environ.items() if not name.startswith("LOGMEM_")}
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with socket.create_server(("127.0.0.1", port)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         process = subprocess.Popen(
             [sys.executable, "-I", "-m", "api", "--fd", str(listening.fileno()), "--stop-with-stdin"],

@@ -1,6 +1,7 @@
 """What listing the tools costs a model, in its own tokens."""
 
 import json
+import re
 from typing import Any
 
 import httpx
@@ -13,6 +14,14 @@ from tests.world import World
 
 BUDGETS = {"fleet": 3000, "core": 1000}
 A_TOOL = 125  # tokens on average: so 24 tools fit
+CORE = ("start", "note", "ask", "redeem", "handoff", "accept", "follow")
+LISTED = {
+    "core": CORE,
+    "fleet": (
+        *CORE, "bio", "recap", "assign", "update", "stage", "open", "status", "huddle", "sync", "brief", "view",
+        "roster", "feed", "jobs", "recall", "spaces", "connection",
+    ),
+}  # fmt: skip
 
 
 def price(tool: dict[str, Any]) -> int:
@@ -36,10 +45,20 @@ async def test_the_list_of_tools_keeps_its_budget(
         assert sum(costs.values()) <= A_TOOL * len(costs), costs
 
 
+@pytest.mark.parametrize("profile", BUDGETS)
+def test_a_profile_has_its_tools(profile: str) -> None:
+    """No more and no fewer than were promised: 24 for a fleet, seven for the small one."""
+    assert len(LISTED["fleet"]) == 24
+    assert {row.verb for row in tools(profile)} == set(LISTED[profile])
+
+
+@pytest.mark.parametrize("profile", BUDGETS)
 @pytest.mark.parametrize("era", [OLD, NEW])
-async def test_the_instructions_are_short(http: httpx.AsyncClient, world: World, era: str) -> None:
+async def test_the_instructions_are_short(http: httpx.AsyncClient, world: World, era: str, profile: str) -> None:
     """Every session pays for them, so they are few sentences."""
     hello = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-    hand = Hand(http, world.tokens["agent:grok"], era=era)
+    hand = Hand(http, world.tokens["agent:grok"], era=era, query=f"?profile={profile}")
     response = await (hand.ask("server/discover") if era == NEW else hand.ask("initialize", **hello))
-    assert tokens(response.json()["result"]["instructions"]) <= 200
+    said = response.json()["result"]["instructions"]
+    assert tokens(said) <= 200
+    assert {f"logmem_{verb}" for verb in LISTED[profile]} >= set(re.findall(r"logmem_\w+", said))

@@ -119,24 +119,30 @@ async def test_the_first_page_leads_to_the_only_space(http: httpx.AsyncClient, w
 
 
 async def test_the_inbox_shows_what_waits_by_deadline(http: httpx.AsyncClient, world: World) -> None:
-    """What I may decide comes first, nearest deadline first; then what waits for others; then what was settled."""
+    """What waits for me comes first, nearest deadline first; then what I decided, what waits for others, the rest."""
     late = await asked(world, summary="late", expires_in="20h")
     soon = await asked(world, summary="soon", expires_in="2h")
     bos = await asked(world, summary="for bo", approvers=["human:bo"])
     gone = await asked(world, summary="gone", expires_in="10m")
-    done = await asked(world, summary="done")
-    await world.do("human:bo", "decide", trail=done["trail"], verdict="reject", digest=done["digest"])
+    done, own = await asked(world, summary="done"), await asked(world, summary="own")
+    for who, ask in (("bo", done), ("ana", own)):
+        await world.do(f"human:{who}", "decide", trail=ask["trail"], verdict="reject", digest=ask["digest"])
     await world.pass_time(HOUR)
     page = await browser(http, world).inbox()
-    lists = [
-        [a.attributes["href"].rpartition("/")[2] for a in s.all("a", cls="card")] for s in page.root.all("section")
+    lists = [[a.attributes["href"].rpartition("/")[2] for a in s.all("a", cls="card")] for s in page.root.all("ol")]
+    assert lists == [
+        [soon["trail"], late["trail"]],
+        [own["trail"]],
+        [bos["trail"]],
+        [gone["trail"], done["trail"]],
     ]
-    assert lists == [[soon["trail"], late["trail"]], [bos["trail"]], [gone["trail"], done["trail"]]]
-    words = [section.words for section in page.root.all("section")]
-    assert words[0].startswith('Waiting for you 2 "soon"')
+    words = [section.words for section in page.root.all("ol")]
+    assert words[0].startswith('"soon"')
+    assert "2 wait for you" in page.words
     assert "1 h left" in words[0] or "59 min left" in words[0]
-    assert "nobody decided" in words[2]
-    assert "Rejected" in words[2]
+    assert "Rejected" in words[1]
+    assert "nobody decided" in words[3]
+    assert "Rejected" in words[3]
 
 
 async def test_a_full_inbox_says_how_much_it_holds(http: httpx.AsyncClient, world: World) -> None:
@@ -150,9 +156,15 @@ async def test_a_full_inbox_says_how_much_it_holds(http: httpx.AsyncClient, worl
     deadlines = [a["deadline"] for a in found["asks"]]
     assert deadlines == sorted(deadlines)
     page = await browser(http, world).inbox()
-    words = page.root.one("section", **MINE).words
-    assert words.startswith("Waiting for you 60 ")
-    assert words.endswith("The 50 with the nearest deadlines are shown.")
+    assert "60 wait for you" in page.words
+    assert "The 50 with the nearest deadlines are shown." in page.root.one("section", **MINE).words
+    onwards = page.root.one("div", id="onwards").one("a").attributes["href"]
+    rest = await browser(http, world).open(onwards)
+    assert [len(list(p.root.one("ol", id="waiting").all("li"))) for p in (page, rest)] == [50, 10]
+    trails = [
+        a.attributes["href"].partition("?")[0] for p in (page, rest) for a in p.root.one("ol", id="waiting").all("a")
+    ]
+    assert len(set(trails)) == 60
 
 
 async def test_one_ask_is_shown_with_all_that_it_would_do(http: httpx.AsyncClient, world: World) -> None:

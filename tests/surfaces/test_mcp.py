@@ -57,10 +57,11 @@ async def test_the_tools_are_those_of_the_catalogue(http: httpx.AsyncClient, wor
         assert tool.keys() == {"name", "description", "inputSchema", "annotations"}
         assert tool["description"]
         assert "\n" not in tool["description"]
-        assert tool["annotations"] == ({"readOnlyHint": True} if row.effect == "read" else {"destructiveHint": False})
+        assert tool["annotations"] == ({"readOnlyHint": True} if row.pure else {"destructiveHint": False})
         assert tool["inputSchema"]["additionalProperties"] is False
         assert "space" not in tool["inputSchema"]["properties"]
-        assert '"title"' not in json.dumps(tool)
+        shapes = [tool["inputSchema"], *tool["inputSchema"]["properties"].values()]
+        assert not [shape for shape in shapes if "title" in shape]
         assert "null" not in json.dumps(tool["inputSchema"])
     with_id = {t["name"] for t in listed if "action_id" in t["inputSchema"]["properties"]}
     assert with_id == {"logmem_note", "logmem_redeem"}
@@ -117,7 +118,7 @@ async def test_an_unknown_tool_is_a_refusal_that_names_the_nearest(
     result = await hand(http, world, era=era).call("zzzzzz\n-> obey")
     assert code(result) == "not_found"
     assert "\n" not in result["content"][0]["text"]
-    missing = (await hand(http, world, era=era).ask("prompts/list")).json()["error"]
+    missing = (await hand(http, world, era=era).ask("tools/forget")).json()["error"]
     assert missing["code"] == -32601
 
 

@@ -52,6 +52,25 @@ async def story(world: World, wrote: str, *, where: str = "job:x") -> list[tuple
     mail = await do("agent:grok", "handoff", to="anyone", text=wrote, label=label)
     await do("agent:codex", "view", what=mail["note"])
     await do("agent:codex", "view", what=where)
+    job = 4 * where.partition(":")[2]  # so that no story's job is near to another's
+    await do("agent:grok", "assign", job=job, title=wrote, to="codex", milestones=[wrote], tracks=[wrote], reason=wrote)
+    await do("agent:codex", "update", job=job, summary=wrote, doing=wrote, blocked=wrote, waiting_on=label)
+    await do("agent:codex", "stage", job=job, stage="in_progress", reason=wrote)
+    await do("agent:codex", "open")
+    await do("agent:codex", "jobs")
+    await do("agent:codex", "view", what=f"job:{job}")
+    huddle = await do("agent:grok", "huddle", where=where, question=wrote, seats=["codex", "bo"], urgent=True)
+    mine, bos = (seat["item"] for seat in huddle["seats"])
+    await do("agent:codex", "note", where=where, kind="answer", answers=mine, summary=wrote, why=wrote)
+    await do("agent:codex", "view", what=mine)
+    await do("human:bo", "accept", item=bos, decline=True, reason=wrote)
+    await do("agent:grok", "follow", what=huddle["huddle"], wait=0)
+    await do("agent:grok", "note", where=where, kind="synthesis", answers=huddle["huddle"], summary=wrote)
+    await do("agent:codex", "view", what=huddle["huddle"])
+    fact = await do("agent:grok", "note", where=where, kind="fact", summary=wrote, tags=[label])
+    await do("agent:codex", "note", where=where, kind="fact", summary=wrote, supersedes=fact["fact"])
+    await do("agent:codex", "view", what=fact["fact"])
+    await do("agent:codex", "view", what=fact["entry"]["id"])
     await do("agent:codex", "connection")
     await do("human:ana", "inbox")
     return told
@@ -64,7 +83,7 @@ async def test_what_agents_write_stays_in_its_quotes(world: World, wrote: str) -
     for (verb, result), (_, like) in zip(await story(world, wrote, where="job:y"), plain, strict=True):
         lines = text(ROWS[verb], result).split("\n")
         assert all(line.isprintable() for line in lines), verb
-        if verb != "inbox":  # which lists the other story's ask too
+        if verb not in ("inbox", "open", "jobs"):  # which list what is the other story's too
             assert len(lines) == len(text(ROWS[verb], like).split("\n")), verb
         assert sum(line.startswith("-> ") for line in lines) <= 1
         assert sum(line.startswith("— ") for line in lines) == 1

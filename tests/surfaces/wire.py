@@ -35,7 +35,7 @@ def headers(body: dict[str, Any], *, era: str) -> dict[str, str]:
     """The headers that an era wants with a request."""
     if era != NEW:
         return {**ACCEPT, "mcp-protocol-version": era}
-    name = body["params"].get("name")
+    name = body["params"].get("uri" if body["method"] == "resources/read" else "name")
     named = {"mcp-name": encode_header_value(name)} if name else {}
     return {**ACCEPT, "mcp-protocol-version": NEW, "mcp-method": body["method"], **named}
 

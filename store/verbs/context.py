@@ -1,0 +1,83 @@
+"""What goes along with a handoff: the facts that stand and speak of the same things.
+
+They are found when the item is sent, in the space that its recipient may read too, and read anew whenever it is shown.
+A handoff never waits for them longer than `PATIENCE`, nor fails for want of them.
+"""
+
+import asyncio
+from typing import Any
+
+import structlog
+
+from ..domain import hit
+from ..domain.commit import Quote
+from ..domain.entry import Logged
+from ..domain.fact import Fact
+from ..domain.item import Item
+from ..engine.backlog import TipRead
+from ..engine.reads import Count, Doc
+from ..recall.indexes import Unusable
+from ..recall.query import parse
+from ..recall.rank import Hit
+from ..recall.search import Filter
+from .call import Call, Result
+from .paging import fitting
+from .recall import line, live
+
+LIMIT = 5  # facts of an item
+LOOKED_AT = 12
+PATIENCE, BOUND = 0.05, 0.15  # seconds: for an index that is behind, and for all of it
+ENOUGH, ALONE = 0.3, 0.6  # of what a summary says that a fact must have: in two words, or in one; a name is enough
+BUDGET = 450  # tokens where they are shown
+
+log = structlog.get_logger(__name__)
+
+
+async def facts_about(call: Call, summary: str) -> tuple[str, ...]:
+    """Ids of the entries of facts that go along with this summary; none where the index cannot say so in time."""
+    tip, known = await call.look(TipRead(), Count("known"))
+    query = parse(summary)
+    if not known or not query.units:
+        return ()
+    try:
+        async with asyncio.timeout(BOUND):
+            answer = await call.store.indexes.search(
+                call.caller.space, tip, query, Filter(kinds=("fact",)), limit=LOOKED_AT, now=call.now, patience=PATIENCE
+            )
+    except (TimeoutError, Unusable) as why:
+        log.info("handoff_without_context", space=call.caller.space, why=type(why).__name__)
+        return ()
+    found = await live(call, [h for h in answer.found.hits if _telling(h)])
+    return tuple(said.id for said, fact in found if fact and not fact.superseded_by)[:LIMIT]
+
+
+def _telling(found: Hit) -> bool:
+    """Whether a fact shares more with the summary than a word that everybody uses."""
+    if found.how == "part of a word":
+        return False
+    return found.named or found.share >= (ENOUGH if len(found.words) > 1 else ALONE)
+
+
+async def shown(call: Call, item: Item) -> Result:
+    """The facts of an item as they stand now, for who looks at it; with how many had no room."""
+    found = await _standing(call, item)
+    lines = fitting((line(call, said, fact) for said, fact in found), budget=BUDGET)
+    left = len(found) - len(lines)
+    return {**({"context": lines} if lines else {}), **({"context_left_out": left} if left else {})}
+
+
+async def along(call: Call, item: Item) -> Result:
+    """The same for a result that is kept: ids and codes, the text read again."""
+    lines: list[dict[str, Any]] = []
+    for said, fact in await _standing(call, item):
+        lines.append({**hit.shown(said, fact, now=call.now), "summary": Quote(said.id, "line")})
+    return {"context": lines} if lines else {}
+
+
+async def _standing(call: Call, item: Item) -> list[tuple[Logged, Fact | None]]:
+    """The entries that are still there, each with its fact."""
+    if not item.context:
+        return []
+    entries = [said for said in (await call.recall(item.context)).values() if said.entry and said.entry.fact]
+    facts = await call.look_each(Doc(Fact, said.entry.fact) for said in entries if said.entry) if entries else []
+    return list(zip(entries, facts, strict=True))

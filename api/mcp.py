@@ -1,4 +1,4 @@
-"""MCP from the catalogue: the tools of a credential's profile, listed and called for whoever a request comes from.
+"""MCP from the catalogue: tools, resources and prompts of a credential's profile, for whoever a request comes from.
 
 Nothing is kept between requests. A refusal is a result that says so; only a request that proves nobody is answered by
 HTTP. `space` is accepted with every tool and compared; it is listed with none, since a key opens one space.
@@ -12,10 +12,15 @@ from inspect import getdoc
 from typing import Any
 
 import structlog
-from mcp.server.caching import CacheHint
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp_types import CallToolRequestParams, PaginatedRequestParams
+from mcp_types import (
+    CallToolRequestParams,
+    GetPromptRequestParams,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+)
 from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Route
 
@@ -32,6 +37,7 @@ from store.verbs.identity import Badge
 from store.verbs.perform import perform
 from store.verbs.render import text
 
+from . import mcp_prompts, mcp_resources
 from .answers import while_connected
 from .auth import key_badge, program
 from .hosts import Hosts
@@ -39,7 +45,10 @@ from .mcp_wire import Wire
 
 ACTION_ID = "logmem/action_id"  # in a call's _meta
 PATHS = ("/mcp", "/mcp/", "/k/{key}/mcp", "/k/{key}/mcp/")
-LIST_LIFE = 60_000  # ms that a client may keep the list of tools and the instructions
+LIST_LIFE = 60_000  # ms that a client may keep the lists and the instructions
+LISTS: tuple[CacheableMethod, ...] = (
+    *("tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover"),
+)
 PROFILES_KNOWN = 10_000  # credentials whose profile is remembered; it never changes
 
 # Sentences of the instructions after the first: each with the tool that it takes.
@@ -73,12 +82,16 @@ class Mcp:
         self.store = store
         self.clients = Clients(store)
         self._profiles: dict[str, str] = {}
-        private = CacheHint(ttl_ms=LIST_LIFE, scope="private")
-        server: Server[Any] = Server(
-            "logmem", version=version("logmem"), cache_hints={"tools/list": private, "server/discover": private}
-        )
+        lists = dict.fromkeys(LISTS, CacheHint(ttl_ms=LIST_LIFE, scope="private"))
+        reads: dict[CacheableMethod, CacheHint] = {"resources/read": CacheHint(ttl_ms=0, scope="private")}
+        server: Server[Any] = Server("logmem", version=version("logmem"), cache_hints={**lists, **reads})
         server.add_request_handler("tools/list", PaginatedRequestParams, self._list)
         server.add_request_handler("tools/call", CallToolRequestParams, self._call)
+        server.add_request_handler("resources/list", PaginatedRequestParams, self._resources)
+        server.add_request_handler("resources/templates/list", PaginatedRequestParams, self._templates)
+        server.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
+        server.add_request_handler("prompts/list", PaginatedRequestParams, self._prompts)
+        server.add_request_handler("prompts/get", GetPromptRequestParams, self._prompt)
         server.middleware[:] = [self._introduce]  # the SDK's own traces each request, with what agents say in it
         # No handler sends anything but its result, so that a progress token changes nothing.
         self.wire = Wire(server, hosts=hosts, admit=self._admit, may_stream=lambda _: False)
@@ -149,10 +162,7 @@ class Mcp:
         for what, said in (("space", space), (f'_meta["{ACTION_ID}"]', action_id)):
             if not isinstance(said, str):
                 wrong = wrong or Refused("invalid_argument", f"{what} must be a text. Nothing was written.")
-        badge: Badge = request.state.badge
-        client = program(_declared(ctx)) or await self.clients.name(badge.id) or badge.client
-        spaces = (*badge.spaces, ("argument space", space)) if space and isinstance(space, str) else badge.spaces
-        badge = replace(badge, client=client, spaces=spaces)
+        badge = await self._badge(ctx, ("argument space", space if isinstance(space, str) else ""))
         listed = await self._listed(request, badge)
         if name not in listed:
             await self._enter(badge)
@@ -160,6 +170,46 @@ class Mcp:
         row = listed[name]
         work = perform(self.store, badge, row, given, action_id=action_id if not wrong else "", fault=wrong)
         return row, await (while_connected(request, work) if row.around else work)
+
+    async def _badge(self, ctx: Context, space: tuple[str, str]) -> Badge:
+        """The caller's badge, with what its program calls itself and where this request says which space."""
+        badge: Badge = _request(ctx).state.badge
+        client = program(_declared(ctx)) or await self.clients.name(badge.id) or badge.client
+        return replace(badge, client=client, spaces=(*badge.spaces, space) if space[1] else badge.spaces)
+
+    async def _verbs(self, ctx: Context) -> Mapping[str, Row]:
+        """The caller's rows by verb."""
+        request = _request(ctx)
+        return {row.verb: row for row in (await self._listed(request, request.state.badge)).values()}
+
+    async def _resources(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+        space = _request(ctx).state.entered["space"]
+        return {**COMPLETE, "resources": mcp_resources.listed(space, await self._verbs(ctx))}
+
+    async def _templates(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+        space = _request(ctx).state.entered["space"]
+        return {**COMPLETE, "resourceTemplates": mcp_resources.templates(space, await self._verbs(ctx))}
+
+    async def _read(self, ctx: Context, params: ReadResourceRequestParams) -> HandlerResult:
+        rows = await self._verbs(ctx)
+        try:
+            asked = mcp_resources.reading(params.uri, rows)
+            badge = await self._badge(ctx, ("resource's URI", asked.space))
+            result = await perform(self.store, badge, rows[asked.verb], asked.args, fault=asked.fault)
+        except Refused as no:
+            if no.status == 401:
+                raise
+            raise mcp_resources.as_error(no, version=ctx.protocol_version, uri=params.uri) from None
+        return {**COMPLETE, **mcp_resources.contents(params.uri, text(rows[asked.verb], result))}
+
+    async def _prompts(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
+        return {**COMPLETE, "prompts": mcp_prompts.listed(await self._verbs(ctx))}
+
+    async def _prompt(self, ctx: Context, params: GetPromptRequestParams) -> HandlerResult:
+        try:
+            return {**COMPLETE, **mcp_prompts.filled(params.name, params.arguments or {}, await self._verbs(ctx))}
+        except Refused as no:
+            raise mcp_resources.as_error(no, version=ctx.protocol_version) from None
 
 
 def _request(ctx: Context) -> Request:
@@ -196,7 +246,7 @@ def _tools(profile: str, narrowed: str) -> Mapping[str, Row]:
 
 @cache
 def _tool(row: Row) -> dict[str, Any]:
-    hint = {"readOnlyHint": True} if row.effect == "read" else {"destructiveHint": False}
+    hint = {"readOnlyHint": True} if row.pure else {"destructiveHint": False}
     return {"name": title(row), "description": description(row), "inputSchema": schema(row), "annotations": hint}
 
 

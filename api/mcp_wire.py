@@ -111,8 +111,9 @@ class Wire:
         request = Request(scope, receive)
         id = None
         try:
-            # Looked up often, so once in a form that is quick; of two with one name the first counts.
-            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+            # Looked up often, so once in a form that is quick; of two with one name the first counts. Blanks around a
+            # value are no part of it (RFC 9110, 5.5), and the parser leaves those at its end.
+            headers = {n.decode("latin-1"): v.strip(b" \t").decode("latin-1") for n, v in reversed(scope["headers"])}
             self._check(request, headers)
             await self.admit(request, None)
             body = await _body(request, headers.get("content-length", ""))

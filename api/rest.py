@@ -42,6 +42,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {  # arguments that a verb takes, where th
     "renew": {"name": "codex", "days": 30},
     "revoke": {"name": "codex"},
     "human": {"name": "ana", "role": "approver"},
+    "sync": {"receipt": True, "slot": "morning", "outcome": "pass", "notes": "Reviewed PRs; two handoffs claimed"},
     "link": {"name": "ana"},
 }
 
@@ -162,7 +163,7 @@ def _described(row: Row) -> dict[str, Any]:
         ("Idempotency-Key", "Makes a mutation repeatable: the same call gets the first answer again"),
         ("X-LogMem-CSRF", "1, in calls with a session's cookie"),
     ]
-    if row.effect == "read":
+    if row.pure:
         del headers[1]
     return {
         "requestBody": {"required": bool(arguments.get("required")), "content": {"application/json": content}},

@@ -1,0 +1,6 @@
+"""What the tests of MCP by others share: Node, and a real server of the product."""
+
+from tests.conformance.node import node
+from tests.surfaces.server import http, server
+
+__all__ = ["http", "node", "server"]

@@ -1,0 +1,333 @@
+"""`connect`: write a client's configuration, and prove it by calling `start` through what was written."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from . import configfile, jsontext, show
+from .configfile import Change, Unwritable
+from .configs import CLIENTS, RULE, STEPS, Client, Entry, Link, Transport, claude_folder
+from .fault import USAGE, Fault
+from .jsontext import Odd
+from .keyring import Held, Wanted, address, held, public
+from .options import Json, Space
+
+if TYPE_CHECKING:
+    from store.settings import Settings
+
+    from .through import Started
+
+LINES = 8  # of the Brief that are shown
+PLACEHOLDER = "lmk_…"  # where a key is to be put in
+BEGIN, END = "<!-- logmem -->", "<!-- /logmem -->"
+GUIDE = f"""{BEGIN}
+This project is coordinated in LogMem, the MCP server `logmem`. Call `logmem_start` when a session begins and
+`logmem_recap` when it ends; write a `logmem_note` as you go. Before anything that cannot be undone call
+`logmem_ask`, and act only on what `logmem_redeem` returns.
+{END}
+"""
+
+KEYS = {  # how a key was come by, in words
+    "given": "the key that you gave",
+    "kept": "the key that it had",
+    "renewed": "the key that it had, which was renewed",
+    "made": "a new key",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be connected, as far as it was said; None is what is still to be found out."""
+
+    client: Client
+    file: Path
+    scope: Literal["user", "project", "elsewhere"]
+    settings: "Settings"
+    agent: str | None
+    transport: Transport | None
+    old: Entry | None = None
+
+    @property
+    def had(self) -> Link | None:
+        return self.client.link(self.old) if self.old else None
+
+    @property
+    def wanted(self) -> Wanted:
+        """Whose key; what was not said is as it stands in the file, unless a key was given, which says it itself."""
+        found, had = self.settings, self.had
+        given = found.rest_token.get_secret_value() if found.rest_token else None
+        before = had if not given else None
+        return Wanted(
+            found,
+            self.client.name,
+            agent=self.agent or (before.agent if before else None) or None,
+            space=found.space or (before.space if before else None) or None,
+            given=given,
+            had=had,
+        )
+
+    def entry(self, key: Held) -> Entry:
+        """The entry that gives the client this key."""
+        transport = self.transport or (self.had.transport if self.had else self.client.prefers)
+        link = Link(transport, key.url, key.agent, key.space, key.token)
+        return self.client.entry(link, _command(), old=self.old)
+
+
+def connect(  # noqa: PLR0917 - typer reads the order of arguments from here; nothing else calls it
+    client: Annotated[
+        Literal["claude-code", "codex", "cursor", "vscode", "claude-ai", "chatgpt"],
+        typer.Argument(metavar="CLIENT", help=f"One of {', '.join((*CLIENTS, *STEPS))}."),
+    ],
+    agent: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The agent's id. Default: the client's own name.")
+    ] = None,
+    space: Space = None,
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="The server's address. Default: LOGMEM_REST_URL, or the one here.")
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The agent's key. Default: LOGMEM_REST_TOKEN, or one is made.")
+    ] = None,
+    transport: Annotated[
+        Literal["http", "stdio"] | None, typer.Option(help="How the client connects. Default: what suits it best.")
+    ] = None,
+    scope: Annotated[Literal["user", "project"], typer.Option(help="Your own file, or this folder's.")] = "user",
+    config: Annotated[Path | None, typer.Option(metavar="PATH", help="The file, if it is another one.")] = None,
+    printing: Annotated[bool, typer.Option("--print", help="Print what would be written; change nothing.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take LogMem out of the client's file again.")] = False,
+    agents_md: Annotated[
+        bool, typer.Option("--agents-md", help="Tell agents of LogMem in AGENTS.md of this folder, too.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Connect a client: make a key, write it into the client's configuration, call start through that.
+
+    Run again, it keeps the key that is there. For Claude.ai and ChatGPT it prints what to do.
+    """
+    if client in STEPS:
+        _steps(client, agent, json=json)
+        return
+    from .setting import quiet, settings
+
+    found = settings(space=space, rest_url=url, rest_token=token)
+    quiet(found)
+    row = CLIENTS[client]
+    where = "elsewhere" if config else scope
+    wish = _with_old(Wish(row, _file(row, scope, config), where, found, agent, transport))
+    if printing:
+        _print(wish, json=json)
+    elif remove:
+        _tell_removed(wish, _removed(wish, agents_md=agents_md), json=json)
+    else:
+        _tell(wish, _connected(wish, agents_md=agents_md), json=json)
+
+
+def _steps(client: str, agent: str | None, *, json: bool) -> None:
+    label, usual, steps = STEPS[client]
+    said = [each.replace(usual, agent) if agent else each for each in steps]
+    if json:
+        show.as_json({"client": client, "changed": False, "steps": said})
+        return
+    show.line(f"{label} is set up by hand; nothing was written here.")
+    for n, each in enumerate(said, 1):
+        show.line(f"{n}. {each}")
+
+
+def _file(client: Client, scope: str, config: Path | None) -> Path:
+    if config:
+        return config.expanduser()
+    if scope == "user":
+        return client.user()
+    if client.project is None:
+        raise Fault(f"{client.label} has its servers in {client.user()}. Leave --scope project out.", code=USAGE)
+    return Path.cwd() / client.project
+
+
+def _with_old(wish: Wish) -> Wish:
+    """The wish with what stands in the file. Fault: the file is one that we do not write, with what to paste."""
+    try:
+        file = wish.file.resolve()
+        configfile.check(file)
+        text = configfile.text(file)
+        old = wish.client.found(text)
+        wish.client.put(text, old or {"url": ""})  # what is said of it now is not said after a key was made
+    except (Odd, Unwritable) as why:
+        raise _not_written(wish, why) from None
+    return replace(wish, old=old)
+
+
+def _not_written(wish: Wish, why: Exception) -> Fault:
+    """The refusal to write a file, and what its owner can put there."""
+    odd = f"{wish.file} is left as it is: {why}." if isinstance(why, Odd) else f"{why} Nothing was written."
+    text = wish.client.shown(wish.entry(_placed(wish)))
+    return Fault(
+        f"{odd} Mend that and run this again; or put this there yourself, with a key of your own (logmem mint NAME) "
+        f"in its place:\n{text}"
+    )
+
+
+def _placed(wish: Wish, token: str = PLACEHOLDER) -> Held:
+    """What would be written, as far as it is known without making a key."""
+    from .home import running
+    from .setting import local_url
+
+    want, found = wish.wanted, wish.settings
+    up = running(found.home)
+    url = address(want) or local_url(found.host, found.port)
+    return Held(url, want.agent or want.usual, want.space or (up.space if up else "SPACE"), token, "given")
+
+
+def _print(wish: Wish, *, json: bool) -> None:
+    want = wish.wanted
+    token = want.given or (want.had.token if want.had else "") or PLACEHOLDER
+    key = _placed(wish, token)
+    entry = wish.entry(key)
+    if json:
+        show.as_json({"client": wish.client.name, "config": str(wish.file), "changed": False, "entry": entry})
+        return
+    show.say(f"For {wish.file}; nothing was written:")
+    show.line(wish.client.shown(entry))
+    if token == PLACEHOLDER:
+        show.say(f"Put a key where {PLACEHOLDER} stands: logmem mint {key.agent} --space {key.space}")
+
+
+def _connected(wish: Wish, *, agents_md: bool) -> dict[str, Any]:
+    """Find a key, write, and start through what was written."""
+    from . import through
+
+    key = held(wish.wanted)
+    entry = wish.entry(key)
+
+    def edit(text: str) -> str:
+        return text if wish.client.found(text) == entry else wish.client.put(text, entry)
+
+    try:
+        change = configfile.change(wish.file, edit, secret=True)
+    except (Odd, Unwritable) as why:
+        spare = f"\nA key was made and is not used: logmem revoke {key.key}" if key.how == "made" else ""
+        raise Fault(f"{_not_written(wish, why)}{spare}") from None
+    more = {name: str(each.path) for name, each in _beside(wish, agents_md=agents_md).items()}
+    written = wish.client.found(configfile.text(change.path)) or {}
+    started = through.start(wish.client, written)
+    return _result(wish, key, change, wish.client.link(written), started) | more
+
+
+def _result(wish: Wish, key: Held, change: Change, link: Link, started: "Started") -> dict[str, Any]:
+    return {
+        "client": wish.client.name,
+        "config": str(change.path),
+        "changed": change.changed,
+        "backup": str(change.backup) if change.backup else None,
+        "transport": link.transport,
+        "url": link.url,
+        "agent": started.agent,
+        "space": started.space,
+        "via": started.via,
+        "key": key.key,
+        "key_is": key.how,
+        "expires_at": started.expires_at,
+        "tools": started.tools,
+        "brief": list(started.brief[:LINES]),
+    }
+
+
+def _tell(wish: Wish, result: dict[str, Any], *, json: bool) -> None:
+    if json:
+        show.as_json(result)
+        return
+    show.line(f"{wish.client.label} is connected: {result['agent']} in space {result['space']}.")
+    kept = f"; what stood there before is in {result['backup']}" if result["backup"] else ""
+    show.line(f"  Config  {result['config']}{kept if result['changed'] else ', which said so already'}")
+    until = f", until {result['expires_at']}" if result["expires_at"] else ""
+    show.line(f"  Via     {result['transport']}, {result['url']}, with {KEYS[result['key_is']]}{until}")
+    for name, what in (("rules", "Rules "), ("agents_md", "Guide ")):
+        if name in result:
+            show.line(f"  {what}  {result[name]}")
+    show.line(f"  Start   through what was written: {result['tools']} tools, and this Brief")
+    for each in result["brief"]:
+        show.line(f"          {each}")
+    if wish.scope == "project":
+        show.line("The file holds a key: keep it out of version control.")
+    show.line(wish.client.after)
+
+
+def _removed(wish: Wish, *, agents_md: bool) -> dict[str, Any]:
+    had = wish.had
+    try:
+        change = configfile.change(wish.file, wish.client.drop, secret=False)
+    except (Odd, Unwritable) as why:
+        raise Fault(f"{wish.file} is left as it is: {why}") from None
+    more = {name: str(each.path) for name, each in _beside(wish, agents_md=agents_md, gone=True).items()}
+    return {
+        "client": wish.client.name,
+        "config": str(change.path),
+        "changed": change.changed,
+        "backup": str(change.backup) if change.backup else None,
+        "key": public(had.token) if had else "",
+    } | more
+
+
+def _tell_removed(wish: Wish, result: dict[str, Any], *, json: bool) -> None:
+    if json:
+        show.as_json(result)
+    elif not result["changed"]:
+        show.line(f"LogMem does not stand in {result['config']}.")
+    else:
+        show.line(f"LogMem is out of {result['config']}; what stood there before is in {result['backup']}.")
+        if result["key"]:
+            show.line(f"The key is still good, also in that copy. End it: logmem revoke {result['key']}")
+
+
+def _beside(wish: Wish, *, agents_md: bool, gone: bool = False) -> dict[str, Change]:
+    """What is written beside the client's configuration; where that is not possible it is said, and no more."""
+    works: dict[str, tuple[Path, Callable[[str], str]]] = {}
+    if wish.client.name == "claude-code" and wish.scope != "elsewhere":
+        folder = Path.cwd() / ".claude" if wish.scope == "project" else claude_folder()
+        works["rules"] = folder / ("settings.local.json" if wish.scope == "project" else "settings.json"), _rules(gone)
+    if agents_md:
+        works["agents_md"] = Path.cwd() / "AGENTS.md", _guide(gone)
+    done: dict[str, Change] = {}
+    for name, (path, edit) in works.items():
+        try:
+            done[name] = configfile.change(path, edit, secret=False)
+        except (Odd, Unwritable) as why:
+            show.say(f"{path} is left as it is: {why}")
+    return done
+
+
+def _rules(gone: bool) -> Callable[[str], str]:
+    """Let Claude Code call our tools without asking each time, or no longer."""
+
+    def edit(text: str) -> str:
+        permissions = jsontext.parse(text, comments=False).get("permissions", {})
+        allowed = permissions.get("allow", []) if isinstance(permissions, dict) else []
+        if not isinstance(allowed, list) or (RULE in allowed) is not gone:
+            return text
+        new = [each for each in allowed if each != RULE] if gone else [*allowed, RULE]
+        return jsontext.put(text, ("permissions", "allow"), new, comments=False)
+
+    return edit
+
+
+def _guide(gone: bool) -> Callable[[str], str]:
+    """The short block in AGENTS.md, put at its end or taken out."""
+
+    def edit(text: str) -> str:
+        head, begun, rest = text.partition(BEGIN)
+        _, ended, tail = rest.partition(f"{END}\n")
+        if begun and ended:
+            return head.removesuffix("\n") + tail if gone else head + GUIDE + tail
+        blank = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+        return text if gone else text + blank + GUIDE
+
+    return edit
+
+
+def _command() -> list[str]:
+    """This installation's own command, which is the same from any folder."""
+    own = Path(sys.executable).with_name("logmem")
+    return [str(own)] if own.exists() else [sys.executable, "-I", "-m", "logmem"]

@@ -1,0 +1,424 @@
+"""`logmem connect`: each client's file, fresh or full, broken or locked; and what was written is what connects."""
+
+import json
+import secrets
+import socket
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logmem.configs import CLIENTS, Link
+from store.engine.client import Target, open_client
+from store.engine.embedded import ensure
+from store.engine.keys import Keys
+
+from .running import LOGMEM, Command, Up, up
+
+DAY = 24 * 3600 * 1000
+FILES = {
+    "claude-code": ".claude.json",
+    "codex": ".codex/config.toml",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".config/Code/User/mcp.json",
+}
+ROOTS = {"claude-code": "mcpServers", "codex": "mcp_servers", "cursor": "mcpServers", "vscode": "servers"}
+EVERY = pytest.mark.parametrize("client", FILES)
+
+JSON_BEFORE = '{\n  "numStartups": 7,\n  "mcpServers": {\n    "other": {"command": "x", "env": {"K": "v"}}\n  }\n}\n'
+COMMENTS_BEFORE = '{\n\t// mine\n\t"%s": {\n\t\t"other": { "command": "x" }, // why\n\t},\n}\n'
+TOML_BEFORE = '# mine\nmodel = "o3" # why\n\n[mcp_servers.other]\ncommand = "x"\n\n# the end\n'
+BEFORE = {
+    "claude-code": JSON_BEFORE,
+    "codex": TOML_BEFORE,
+    "cursor": COMMENTS_BEFORE % "mcpServers",
+    "vscode": COMMENTS_BEFORE % "servers",
+}
+MALFORMED = {"claude-code": '{"mcpServers": {', "codex": "[mcp_servers", "cursor": "[]", "vscode": '{"servers": 1}'}
+
+
+@pytest.fixture
+def person(server: Up, tmp_path: Path) -> Command:
+    """The command of somebody with a home of their own, in a folder of their own."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    plain = {"HOME": str(tmp_path / "user"), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
+    return Command(server.home, plain, folder)
+
+
+@pytest.fixture
+def space(operator: Command) -> str:
+    """A new space, simulated so that its clock can be moved."""
+    name = f"t{secrets.token_hex(4)}"
+    operator.json("space", name, "--simulated")
+    return name
+
+
+def file_of(person: Command, client: str) -> Path:
+    """The client's own file."""
+    return Path(person.env["HOME"]) / FILES[client]
+
+
+def laid(person: Command, client: str, text: str) -> Path:
+    """The client's file with this text."""
+    file = file_of(person, client)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def entry(client: str, file: Path) -> dict[str, Any]:
+    """Our entry, from a file without comments."""
+    text = file.read_text()
+    said = tomllib.loads(text) if client == "codex" else json.loads(text)
+    found: dict[str, Any] = said[ROOTS[client]]["logmem"]
+    return found
+
+
+def token_in(found: dict[str, Any]) -> str:
+    """The key that an entry holds."""
+    if "command" in found:
+        return str(found["env"]["LOGMEM_REST_TOKEN"])
+    headers = found.get("headers") or found["http_headers"]
+    return str(headers["Authorization"].removeprefix("Bearer "))
+
+
+def live_keys(person: Command, space: str) -> list[str]:
+    """The agents that have a key now, one for each key."""
+    return sorted(key["name"] for key in person.json("keys", "--space", space)["keys"] if key["state"] == "live")
+
+
+@EVERY
+def test_a_fresh_file(person: Command, server: Up, space: str, client: str) -> None:
+    """The file is made, for its owner only; start is called through it; a second time changes nothing."""
+    told = person.run("connect", client, "--space", space, "--transport", "http")
+    assert (told.code, told.err) == (0, "")
+    file = file_of(person, client)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    found, text = entry(client, file), file.read_text()
+    assert found["url"] == f"{server.url}/mcp"
+    assert f"is connected: agent:{client} in space {space}." in told.out
+    assert f"agent:{client} in {space} (simulated), shift 1 begun" in told.out
+    again = person.json("connect", client)
+    assert (again["agent"], again["space"], again["via"]) == (f"agent:{client}", space, "token")
+    assert (again["transport"], again["changed"], again["key_is"]) == ("http", False, "kept")
+    assert again["tools"] > 10
+    assert again["brief"][0].startswith(f"agent:{client} in {space} (simulated), shift 1 resumed")
+    assert token_in(found) not in json.dumps(again) + told.out
+    assert file.read_text() == text
+    bridged = person.json("connect", client, "--transport", "stdio")
+    assert (bridged["transport"], bridged["changed"], bridged["key_is"]) == ("stdio", True, "kept")
+    assert bridged["brief"][0] == again["brief"][0]
+    started = entry(client, file)
+    assert (started["command"], started["args"]) == (str(LOGMEM), ["stdio"])
+    assert started["env"] == {
+        "LOGMEM_SPACE": space,
+        "LOGMEM_AGENT": client,
+        "LOGMEM_REST_URL": server.url,
+        "LOGMEM_REST_TOKEN": token_in(found),
+    }
+    assert live_keys(person, space) == [client]
+
+
+@EVERY
+def test_a_file_that_is_in_use(person: Command, space: str, client: str) -> None:
+    """What else stands in the file stays, with its comments; what it was is kept; ours goes again without a trace."""
+    before = BEFORE[client]
+    file = laid(person, client, before)
+    file.chmod(0o644)
+    made = person.json("connect", client, "--space", space)
+    backup = Path(made["backup"])
+    assert backup.read_text() == before
+    assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(backup.stat().st_mode) == 0o600
+    after = file.read_text()
+    left = iter(after.splitlines())
+    for line in before.splitlines():  # each line stands there still, in this order
+        assert any(line.rstrip(",") == each.rstrip(",") for each in left), line
+    assert "logmem" in after
+    gone = person.json("connect", client, "--remove")
+    assert (gone["changed"], gone["key"]) == (True, made["key"])
+    now = file.read_text()
+    if client in ("claude-code", "codex"):
+        assert now == before
+    else:
+        assert "logmem" not in now
+        assert "// mine" in now
+        assert '"other": { "command": "x" } // why' in now
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert person.json("connect", client, "--remove")["changed"] is False
+    assert "does not stand in" in person.run("connect", client, "--remove").out
+
+
+@EVERY
+def test_a_file_that_is_not_written(person: Command, space: str, client: str) -> None:
+    """A file that cannot be read, or is locked, is left as it is; what to paste is said, and no key is made."""
+    file = laid(person, client, MALFORMED[client])
+    told = person.run("connect", client, "--space", space)
+    assert (told.code, told.out) == (1, "")
+    assert "is left as it is" in told.err
+    assert "logmem mint NAME" in told.err
+    assert "lmk_…" in told.err
+    assert ROOTS[client] in told.err.partition(":\n")[2]
+    assert file.read_text() == MALFORMED[client]
+    assert not [each for each in file.parent.iterdir() if each.is_file() and each != file]
+    laid(person, client, BEFORE[client]).chmod(0o400)
+    told = person.run("connect", client, "--space", space)
+    assert (told.code, told.out) == (1, "")
+    assert "is read-only. Nothing was written." in told.err
+    assert file.read_text() == BEFORE[client]
+    assert live_keys(person, space) == []
+
+
+def test_a_file_without_a_place(person: Command, space: str) -> None:
+    """Where no folder can be made for the file, this is said before a key is made; --remove leaves odd files alone."""
+    file = laid(person, "codex", MALFORMED["codex"])
+    assert person.run("connect", "codex", "--remove").code == 1
+    assert file.read_text() == MALFORMED["codex"]
+    told = person.run("connect", "codex", "--space", space, "--config", str(file / "below"))
+    assert (told.code, told.out) == (1, "")
+    assert "cannot be" in told.err
+    assert live_keys(person, space) == []
+
+
+def test_a_link_is_followed(person: Command, space: str, tmp_path: Path) -> None:
+    """Where the file is a link, the file that it leads to is written, and the link stays."""
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text(TOML_BEFORE)
+    file = file_of(person, "codex")
+    file.parent.mkdir(parents=True)
+    file.symlink_to(kept)
+    assert person.json("connect", "codex", "--space", space)["config"] == str(kept)
+    assert file.is_symlink()
+    assert kept.read_text().startswith(TOML_BEFORE)
+
+
+def test_what_its_owner_added_stays(person: Command, space: str) -> None:
+    """Limits and variables that somebody has added to our entry outlive another run and another transport."""
+    person.json("connect", "codex", "--space", space, "--transport", "stdio")
+    file = file_of(person, "codex")
+    text = file.read_text().replace("env = {", 'tool_timeout_sec = 90\nenv = { EXTRA = "1",')
+    file.write_text(text)
+    assert person.json("connect", "codex")["changed"] is False
+    assert person.json("connect", "codex", "--agent", "muse")["changed"] is True
+    assert entry("codex", file)["tool_timeout_sec"] == 90
+    assert entry("codex", file)["env"]["EXTRA"] == "1"
+    assert person.json("connect", "codex", "--transport", "http")["transport"] == "http"
+    assert entry("codex", file)["tool_timeout_sec"] == 90
+    assert "command" not in entry("codex", file)
+
+
+def test_whose_key(person: Command, operator: Command, space: str) -> None:
+    """A key that is given says whose it is and which space it opens; one that does not fit is refused."""
+    token = operator.json("mint", "grok", "--space", space)["token"]
+    made = person.json("connect", "vscode", "--token", token)
+    assert (made["agent"], made["space"], made["key_is"]) == ("agent:grok", space, "given")
+    assert person.json("connect", "vscode", LOGMEM_REST_TOKEN=token)["agent"] == "agent:grok"
+    assert person.json("connect", "vscode")["agent"] == "agent:grok"  # as the file says
+    text = file_of(person, "vscode").read_text()
+    for wrong, said in (
+        (("--token", token, "--agent", "codex"), "identity_mismatch"),
+        (("--token", token, "--space", "fleet"), "scope_unknown"),
+        (("--token", f"{token[:-4]}0000"), "unauthenticated"),
+        (("--token", "lmk_ä_ö"), "characters"),
+    ):
+        told = person.run("connect", "vscode", *wrong)
+        assert told.code in (1, 2), told
+        assert said in told.err
+        assert token.rpartition("_")[2] not in told.err
+    assert file_of(person, "vscode").read_text() == text
+    assert live_keys(person, space) == ["grok"]
+
+
+def test_a_key_of_few_tools(person: Command, operator: Command, space: str) -> None:
+    """A key that has no tool to say whose it is connects when that is said."""
+    token = operator.json("mint", "muse", "--space", space, "--profile", "core")["token"]
+    assert "Give --agent, --space" in person.run("connect", "codex", "--token", token).err
+    made = person.json("connect", "codex", "--token", token, "--agent", "muse", "--space", space)
+    assert (made["agent"], made["space"]) == ("agent:muse", space)
+    assert person.json("connect", "codex")["changed"] is False
+
+
+def test_a_server_that_moved(person: Command, server: Up, space: str, silent: str) -> None:
+    """Where the server here has another address now, the file gets that, and the key stays."""
+    person.json("connect", "codex", "--space", space)
+    file = file_of(person, "codex")
+    file.write_text(file.read_text().replace(server.url, silent))
+    made = person.json("connect", "codex")
+    assert (made["url"], made["key_is"], made["changed"]) == (server.url, "kept", True)
+
+
+def test_another_agent_gets_its_own_key(person: Command, space: str) -> None:
+    """Another name gets another key, and what was written before for another agent is replaced."""
+    person.json("connect", "cursor", "--space", space)
+    made = person.json("connect", "cursor", "--agent", "muse")
+    assert (made["agent"], made["space"], made["key_is"]) == ("agent:muse", space, "made")
+    assert live_keys(person, space) == ["cursor", "muse"]
+
+
+async def as_admin(home: Path, *words: str | int) -> Any:
+    """A command of the store's administrator."""
+    async with open_client(Target.embedded(ensure(home)), user="lm-admin") as admin:
+        command: Any = admin.execute_command
+        return await command(*words)
+
+
+async def test_a_key_that_ends(person: Command, space: str, server: Up) -> None:
+    """A key near its end, or past it, is renewed where it stands; one that was revoked is replaced."""
+    person.json("connect", "codex", "--space", space)
+    file = file_of(person, "codex")
+    text = file.read_text()
+    for days in (70, 100):
+        await as_admin(server.home, "INCRBY", Keys(space).clock, days * DAY)
+        made = person.json("connect", "codex")
+        assert (made["key_is"], made["changed"]) == ("renewed", False)
+    assert file.read_text() == text
+    assert live_keys(person, space) == ["codex"]
+    person.json("revoke", "codex", "--space", space)
+    assert person.json("connect", "codex")["key_is"] == "made"
+    assert file.read_text() != text
+    assert live_keys(person, space) == ["codex"]
+
+
+def test_print(person: Command, operator: Command, space: str) -> None:
+    """--print shows what would be written, with the key where one is known, and changes nothing."""
+    told = person.run("connect", "codex", "--print", "--space", space)
+    assert told.code == 0
+    assert "lmk_…" in told.out
+    assert f"logmem mint codex --space {space}" in told.err
+    token = operator.json("mint", "codex", "--space", space)["token"]
+    shown = person.run("connect", "codex", "--print", "--space", space, "--token", token)
+    assert token in shown.out
+    assert not file_of(person, "codex").exists()
+    pasted = laid(person, "codex", shown.out)
+    assert person.json("connect", "codex")["changed"] is False
+    assert person.json("connect", "codex", "--print")["entry"] == entry("codex", pasted)
+    assert live_keys(person, space) == ["codex"]
+
+
+@EVERY
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+def test_what_is_shown_can_be_pasted(client: str, transport: Any) -> None:
+    """What is shown for a client is a file of its form, in which the entry is found and says what it should."""
+    link = Link(transport, "http://127.0.0.1:1", "grok", "fleet", "lmk_a_b")
+    row = CLIENTS[client]
+    made = row.entry(link, ["logmem"])
+    text = row.shown(made)
+    assert row.found(text) == made
+    assert row.link(made) == link
+    assert json.loads(text) if client != "codex" else tomllib.loads(text)
+    minted = {"url": "http://127.0.0.1:1/k/lmk_a_b/mcp"}  # as somebody may have pasted it
+    assert row.link(minted) == Link("http", "http://127.0.0.1:1", "", "", "lmk_a_b")
+
+
+def test_print_without_a_server(person: Command, tmp_path: Path) -> None:
+    """--print needs neither server nor store."""
+    told = Command(tmp_path / "nowhere", person.env).run("connect", "codex", "--print", "--space", "lab")
+    assert (told.code, told.out.count("lmk_…")) == (0, 1)
+    assert not (tmp_path / "nowhere").exists()
+
+
+@pytest.fixture
+def silent() -> str:
+    """An address at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return f"http://127.0.0.1:{taken.getsockname()[1]}"
+
+
+def test_a_server_that_is_not_there(person: Command, tmp_path: Path, space: str, silent: str) -> None:
+    """Where no server answers, or it is elsewhere and no key was given, nothing is written and no key is made."""
+    told = person.run("connect", "codex", "--space", space, "--url", silent)
+    assert (told.code, told.out) == (5, "")
+    assert "Start it: logmem up" in told.err
+    told = person.run("connect", "codex", "--space", space, "--url", "https://logmem.example.com")
+    assert (told.code, told.out) == (2, "")
+    assert "Give it with --token" in told.err
+    assert person.run("connect", "codex", "--url", "here").code == 2
+    away = Command(tmp_path / "nowhere", person.env).run("connect", "codex")
+    assert away.code == 5
+    assert "logmem up" in away.err
+    assert not file_of(person, "codex").exists()
+    assert live_keys(person, space) == []
+
+
+def test_a_server_of_another_store(person: Command, space: str, tmp_path: Path) -> None:
+    """A key that the server does not know is not written, and is ended again."""
+    with up(Command(tmp_path / "other")) as other:
+        told = person.run("connect", "codex", "--space", space, "--url", other.url)
+    assert (told.code, told.out) == (1, "")
+    assert "a server of another store" in told.err
+    assert not file_of(person, "codex").exists()
+    assert live_keys(person, space) == []
+
+
+@pytest.mark.parametrize("client", ["claude-ai", "chatgpt"])
+def test_clients_that_are_set_up_by_hand(person: Command, client: str) -> None:
+    """For a client that signs in, the steps say what is not there yet, what works, and that its URL is a key."""
+    told = person.run("connect", client)
+    assert told.code == 0
+    assert "OAuth" in told.out
+    assert f"logmem revoke {client}" in told.out
+    assert "That URL is the key" in told.out
+    assert len(person.json("connect", client, "--agent", "muse")["steps"]) == 4
+    assert "agent:muse" in person.run("connect", client, "--agent", "muse").out
+
+
+def test_claude_code_is_let_call(person: Command, space: str) -> None:
+    """Claude Code shows our tools from the start and calls them without asking; other rules stay; all goes again."""
+    rules = Path(person.env["HOME"]) / ".claude" / "settings.json"
+    rules.parent.mkdir(parents=True)
+    rules.write_text('{\n  "permissions": {"allow": ["Bash(ls)"], "deny": ["Read(x)"]}\n}\n')
+    person.json("connect", "claude-code", "--space", space)
+    allowed = json.loads(rules.read_text())["permissions"]
+    assert allowed == {"allow": ["Bash(ls)", "mcp__logmem"], "deny": ["Read(x)"]}
+    assert entry("claude-code", file_of(person, "claude-code"))["alwaysLoad"] is True
+    person.json("connect", "claude-code", "--remove")
+    assert json.loads(rules.read_text())["permissions"]["allow"] == ["Bash(ls)"]
+    rules.write_text("{")
+    told = person.run("connect", "claude-code", "--space", space)
+    assert told.code == 0
+    assert f"{rules} is left as it is" in told.err
+    assert rules.read_text() == "{"
+
+
+def test_in_a_project(person: Command, space: str) -> None:
+    """--scope project writes this folder's file, which is to be kept private; --config writes any file."""
+    assert person.folder
+    told = person.run("connect", "claude-code", "--space", space, "--scope", "project", "--agents-md")
+    assert told.code == 0, told.err
+    assert "keep it out of version control" in told.out
+    assert entry("claude-code", person.folder / ".mcp.json")["type"] == "http"
+    local = json.loads((person.folder / ".claude" / "settings.local.json").read_text())
+    assert local == {"permissions": {"allow": ["mcp__logmem"]}}
+    assert not file_of(person, "claude-code").exists()
+    assert person.run("connect", "codex", "--scope", "project").code == 2
+    person.json("connect", "vscode", "--space", space, "--scope", "project")
+    assert entry("vscode", person.folder / ".vscode" / "mcp.json")["type"] == "http"
+    person.json("connect", "cursor", "--space", space, "--config", "any.json")
+    assert entry("cursor", person.folder / "any.json")["args"] == ["stdio"]
+
+
+def test_agents_md(person: Command, space: str) -> None:
+    """AGENTS.md gets a short block, once, and what else stands there stays; --remove takes the block out."""
+    assert person.folder
+    guide = person.folder / "AGENTS.md"
+    guide.write_text("# Rules\n\nBe kind.\n")
+    for _ in range(2):
+        person.json("connect", "codex", "--space", space, "--agents-md")
+    said = guide.read_text()
+    assert said.startswith("# Rules\n\nBe kind.\n\n<!-- logmem -->\n")
+    assert said.count("logmem_start") == 1
+    person.json("connect", "codex", "--remove", "--agents-md")
+    assert guide.read_text() == "# Rules\n\nBe kind.\n"
+
+
+def test_what_does_not_connect_is_said(person: Command, space: str) -> None:
+    """When start fails through what was written, the words of what failed are given, and the file says what it said."""
+    person.json("connect", "codex", "--space", space, "--transport", "stdio")
+    file = file_of(person, "codex")
+    text = file.read_text().replace("env = {", 'env = { LOGMEM_LOG_LEVEL = "loud",')
+    file.write_text(text)
+    told = person.run("connect", "codex")
+    assert (told.code, told.out) == (1, "")
+    assert "LOGMEM_LOG_LEVEL is 'loud'" in told.err

@@ -1,0 +1,504 @@
+"""`logmem stdio`: refuses what does not fit, passes everything else on, and loses nothing when the server restarts."""
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import Implementation
+
+from api import answers
+from logmem import bridge as bridging
+from logmem import message
+from store.engine.client import Target, open_client
+from store.engine.embedded import ensure
+from store.engine.keys import Keys
+
+from .bridged import Bridged, bridge
+from .running import LOGMEM, PATIENCE, Command, Told, Up, environment, up
+from .way import way_to
+
+DAY = 24 * 3600 * 1000
+VARIABLES = ("LOGMEM_SPACE", "LOGMEM_AGENT", "LOGMEM_REST_URL", "LOGMEM_REST_TOKEN")
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "lines", "version": "1"}}
+NOTE = (
+    '{"jsonrpc":"2.0","id":"%s","method":"tools/call","params":{"name":"logmem_note","arguments":'
+    '{"where":"job:x","kind":"memo","summary":"s","payload":%s}}}'
+)
+LISTS = {"jsonrpc": "2.0", "id": "a", "method": "tools/list"}
+
+
+@pytest.fixture
+def space(operator: Command) -> str:
+    """A new space, simulated so that its clock can be moved."""
+    name = f"t{secrets.token_hex(4)}"
+    operator.json("space", name, "--simulated")
+    return name
+
+
+@pytest.fixture
+def given(operator: Command, server: Up, space: str) -> dict[str, str]:
+    """The four variables of an agent of that space."""
+    return variables(operator, server.url, space)
+
+
+def variables(command: Command, url: str, space: str, agent: str = "grok") -> dict[str, str]:
+    """The four variables of an agent, with a new key."""
+    token = command.json("mint", agent, "--space", space)["token"]
+    return dict(zip(VARIABLES, (space, agent, url, token), strict=True))
+
+
+def refused(command: Command, variable: str, env: dict[str, str], *, code: int) -> str:
+    """What a bridge said that did not start: one line on stderr, with the variable in it and no secret."""
+    told: Told = command.run("stdio", **env)
+    assert (told.code, told.out) == (code, ""), told
+    assert len(told.err.splitlines()) == 1
+    assert variable in told.err
+    secret = env.get("LOGMEM_REST_TOKEN", "").rpartition("_")[2]
+    assert not secret or secret not in told.err
+    return told.err
+
+
+@pytest.mark.parametrize("missing", VARIABLES)
+def test_a_missing_variable(operator: Command, given: dict[str, str], missing: str) -> None:
+    """Each variable that is not set, or empty, is named, and no other."""
+    for absent in ({name: value for name, value in given.items() if name != missing}, {**given, missing: ""}):
+        said = refused(operator, missing, absent, code=2)
+        assert "not set" in said
+        assert not [name for name in VARIABLES if name != missing and name in said]
+
+
+def test_another_space_or_agent(operator: Command, given: dict[str, str], space: str) -> None:
+    """A space or agent that is not the key's is named, and so is the one that it is."""
+    said = refused(operator, "LOGMEM_SPACE is 'fleet'", {**given, "LOGMEM_SPACE": "fleet"}, code=1)
+    assert f"LOGMEM_REST_TOKEN opens {space}" in said
+    refused(operator, "LOGMEM_SPACE is 'nowhere'", {**given, "LOGMEM_SPACE": "nowhere"}, code=1)
+    refused(operator, "LOGMEM_SPACE", {**given, "LOGMEM_SPACE": "ü"}, code=2)
+    said = refused(operator, "LOGMEM_AGENT is 'codex'", {**given, "LOGMEM_AGENT": "codex"}, code=1)
+    assert "the key of 'grok'" in said
+
+
+async def test_a_key_that_is_none(operator: Command, server: Up, given: dict[str, str], space: str) -> None:
+    """A key that is malformed, unknown, a person's session, revoked or expired is told apart, with what to do."""
+
+    def told(token: str, code: int) -> str:
+        return refused(operator, "LOGMEM_REST_TOKEN", {**given, "LOGMEM_REST_TOKEN": token}, code=code)
+
+    token = given["LOGMEM_REST_TOKEN"]
+    for malformed in ("nonsense", token.rpartition("_")[0], token.replace("_", "-"), f"{given['LOGMEM_REST_URL']}/k/x"):
+        assert "is no key" in told(malformed, 2)
+    assert "characters that no key has" in told("lmk_ä_ö", 2)
+    for unknown in (token[:-4] + "0000", f"lmk_{'0' * 12}_{'0' * 40}"):
+        assert "is not known at" in told(unknown, 1)
+    link = operator.json("human", "add", "ana", "--role", "owner", "--space", space)["login_url"]
+    async with httpx.AsyncClient() as person:
+        session = (await person.post(link)).cookies["logmem_session"]
+    assert "a person's session" in told(session, 2)
+    assert "a person's session" in told("lms_0_0", 2)
+    other = operator.json("mint", "grok", "--space", space)["token"]
+    operator.json("revoke", other.split("_")[1], "--space", space)
+    assert f"was revoked. Make a new one: logmem mint grok --space {space}" in told(other, 1)
+    await as_admin(server.home, "INCRBY", Keys(space).clock, 91 * DAY)
+    assert f"has expired. Renew it: logmem renew grok --space {space}" in told(token, 1)
+
+
+@contextmanager
+def elsewhere() -> Iterator[str]:
+    """A web server that is no LogMem."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{other.server_port}"
+        finally:
+            other.shutdown()
+            thread.join()
+
+
+def test_an_address_where_no_logmem_answers(operator: Command, given: dict[str, str]) -> None:
+    """An address that is none, is not listened on, never answers, speaks otherwise or is no LogMem is named."""
+
+    def told(url: str, code: int) -> str:
+        return refused(operator, "LOGMEM_REST_URL", {**given, "LOGMEM_REST_URL": url}, code=code)
+
+    for wrong in ("here", f"{given['LOGMEM_REST_URL']}/mcp", "ftp://127.0.0.1"):
+        assert "must be an address" in told(wrong, 2)
+    minted = f"{given['LOGMEM_REST_URL']}/k/{given['LOGMEM_REST_TOKEN']}/mcp"
+    assert "must be an address" in told(minted, 2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        assert "nothing answers there" in told(url, 5)
+    assert "cannot be reached" in told(url, 5)
+    assert "Write http:// in LOGMEM_REST_URL" in told(given["LOGMEM_REST_URL"].replace("http:", "https:"), 5)
+    with elsewhere() as other:
+        assert "not as LogMem does" in told(other, 5)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_a_client_of_the_sdk(operator: Command, given: dict[str, str], tmp_path: Path, mode: Any) -> None:
+    """A real client of either era lists the tools and calls them through the bridge, and is named in what it writes."""
+    parameters = StdioServerParameters(command=str(LOGMEM), args=["stdio"], env=environment(tmp_path, **given))
+    me = Implementation(name="sdk", version="1")
+    with (tmp_path / "err").open("w") as errors:
+        async with Client(stdio_client(parameters, errlog=errors), mode=mode, client_info=me) as client:
+            assert client.protocol_version == {"legacy": "2025-11-25", "auto": "2026-07-28"}[mode]
+            assert f"You are agent:grok in space {given['LOGMEM_SPACE']}" in (client.instructions or "")
+            assert "logmem_note" in [tool.name for tool in (await client.list_tools()).tools]
+            made: Any = await client.call_tool("logmem_note", {"where": "job:x", "kind": "memo", "summary": "Grüße ✓"})
+            assert made.structured_content["entry"]["summary"] == "Grüße ✓"
+            assert made.structured_content["entry"]["client"] == "sdk"
+            several = await asyncio.gather(*(client.call_tool("logmem_view", {"what": "job:x"}) for _ in range(20)))
+            assert {str(one) for one in several} == {str(several[0])}
+            wrong: Any = await client.call_tool("logmem_nöte", {})
+            assert wrong.is_error
+    assert (tmp_path / "err").read_text() == ""
+
+
+async def test_a_key_of_few_tools(operator: Command, server: Up, space: str, tmp_path: Path) -> None:
+    """A key of the profile `core`, which has not the tool that is called at the start, is bridged all the same."""
+    token = operator.json("mint", "muse", "--space", space, "--profile", "core")["token"]
+    env = dict(zip(VARIABLES, (space, "agent:muse", server.url, token), strict=True))
+    async with bridge(tmp_path / "home", env) as agent:
+        assert (await agent.ask("ping")) == {}
+    refused(operator, "LOGMEM_AGENT", {**env, "LOGMEM_AGENT": "grok"}, code=1)
+
+
+async def test_in_a_project_with_packages_of_its_own(given: dict[str, str], tmp_path: Path) -> None:
+    """Where a client starts it in a project with packages `api` and `store`, and PYTHONPATH=., these are left alone."""
+    project = tmp_path / "project"
+    for name in ("api", "store", "mcp", "httpx", "typer"):
+        (project / name).mkdir(parents=True)
+        (project / name / "__init__.py").write_text("raise SystemExit('the project was imported instead')\n")
+    for name in ("json", "queue", "message", "bridge"):
+        (project / f"{name}.py").write_text("raise SystemExit('the project was imported instead')\n")
+    env = {**given, "PYTHONPATH": f".:{project}"}
+    async with bridge(tmp_path / "home", env, folder=project) as agent:
+        await agent.ask("initialize", **HELLO)
+        assert (await agent.call("note", where="job:x", kind="memo", summary="here"))["structuredContent"]["ok"]
+        assert await agent.end() == 0
+    assert agent.errors.read_text() == ""
+
+
+async def test_odd_lines(given: dict[str, str], tmp_path: Path) -> None:
+    """What is no message is told so; what answers nothing is dropped; a large message is refused; all goes on."""
+    async with bridge(tmp_path / "home", given) as agent:
+        await agent.send(b"", b"  ", b'{"jsonrpc":"2.0","id":7,"result":{}}')
+        await agent.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        await agent.send(b'{"jsonrpc": "2.0", "id": 7,')
+        assert (await agent.answer(None))["error"]["code"] == -32700
+        for n, params in enumerate(({}, {"name": "logmem_note"}, None, [1]), 1):
+            call = {"jsonrpc": "2.0", "id": f"c{n}", "method": "tools/call", "params": params}
+            await agent.send(json.dumps(call).encode())
+            told = await agent.answer(f"c{n}")
+            assert "error" in told or told["result"]["isError"]
+        await agent.send(b'{"jsonrpc":"2.0","id":"e"}')
+        assert (await agent.answer("e"))["error"]["code"] == -32600
+        await agent.send(b'{"jsonrpc":"2.0","id":"n","method":"ping","params":{"x":NaN}}')
+        assert (await agent.answer("n"))["error"]["code"] == -32700
+        await agent.send(json.dumps({"jsonrpc": "2.0", "id": "l", "method": "ping", "x": "y" * (1 << 20)}).encode())
+        assert str(bridging.LIMIT) in (await agent.answer("l"))["error"]["message"]
+        await agent.send(json.dumps({"jsonrpc": "2.0", "id": "f", "method": "ping", "x": "y" * (1 << 19)}).encode())
+        assert (await agent.answer("f"))["result"] == {}
+        await agent.send(*[json.dumps(LISTS).encode(), json.dumps({**LISTS, "id": 1}).encode()])
+        assert (await agent.answer("a"))["result"] == (await agent.answer(1))["result"]
+        assert await agent.end() == 0
+
+
+@pytest.mark.parametrize("odd", [b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a":' + b"1" * 10_000 + b"}"])
+async def test_a_line_that_is_no_message(given: dict[str, str], tmp_path: Path, odd: bytes) -> None:
+    """A batch, a number, what is no UTF-8, and what no parser takes is answered by an error, and work goes on."""
+    async with bridge(tmp_path / "home", given) as agent:
+        await agent.send(odd)
+        assert (await agent.answer(None))["error"]["code"] in (-32700, -32600)
+        assert await agent.ask("ping") == {}
+
+
+async def test_a_line_without_end(given: dict[str, str], tmp_path: Path) -> None:
+    """A line beyond every bound is read to its end and refused, and what stands after it is answered."""
+    async with bridge(tmp_path / "home", given) as agent:
+        for _ in range(20):
+            assert agent.process.stdin
+            agent.process.stdin.write(b"y" * (1 << 20))
+        await agent.send(b"")
+        assert str(bridging.LIMIT) in (await agent.answer(None))["error"]["message"]
+        assert await agent.ask("ping") == {}
+
+
+async def test_what_the_client_wrote_arrives_as_it_was(given: dict[str, str], tmp_path: Path) -> None:
+    """The server sees what could be read in two ways as it was written, and refuses it; a number stays what it was."""
+    async with bridge(tmp_path / "home", given) as agent:
+        await agent.ask("initialize", **HELLO)
+        await agent.send((NOTE % ("x", '{"a":1,"a":2}')).encode())
+        told = (await agent.answer("x"))["result"]["structuredContent"]["error"]
+        assert told["code"] == "payload_not_canonical"
+        await agent.send((NOTE % ("y", '{"a": 1e2, "b": 9007199254740991}')).encode())
+        made = (await agent.answer("y"))["result"]["structuredContent"]
+        assert made["entry"]["payload"] == {"a": 100, "b": 9007199254740991}
+
+
+def summaries(view: dict[str, Any]) -> list[str]:
+    """What stands in a place."""
+    return [entry["summary"] for entry in view["structuredContent"]["log"]]
+
+
+async def noted(agent: Bridged, n: int) -> dict[str, Any]:
+    """A note with a number."""
+    made: dict[str, Any] = await agent.call("note", where="job:x", kind="progress", summary=f"note {n}")
+    return made
+
+
+def free_port() -> str:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return str(listening.getsockname()[1])
+
+
+async def test_a_server_that_restarts_amid_calls(command: Command, tmp_path: Path) -> None:
+    """While server and store are killed and started again, every call is answered, and each is done once."""
+    port = free_port()
+    numbers = iter(range(1, 1000))
+    written: list[int] = []
+
+    async def write(agent: Bridged, gone: asyncio.Event) -> None:
+        for _ in range(20):
+            n = next(numbers)
+            made = await noted(agent, n)
+            assert made["structuredContent"]["entry"]["summary"] == f"note {n}", made
+            written.append(n)
+            if len(written) == 15:
+                gone.set()
+
+    with up(command, "--port", port) as first:
+        env = variables(command, first.url, "fleet")
+        async with bridge(tmp_path / "home", env) as agent:
+            await agent.ask("initialize", **HELLO)
+            under_way = asyncio.Event()
+            writing = asyncio.gather(*(write(agent, under_way) for _ in range(5)))
+            async with asyncio.timeout(PATIENCE):
+                await under_way.wait()
+            victims = [first.process.pid, first.api, first.store]
+            for each in victims:
+                os.kill(each, signal.SIGKILL)
+            first.process.wait(PATIENCE)
+            with up(command, "--port", port) as second:
+                async with asyncio.timeout(PATIENCE):
+                    await writing
+                os.kill(second.api, signal.SIGKILL)
+                await noted(agent, 1000)
+                found = await notes_in_ledger(second.home, "fleet")
+                assert found == Counter(f"note {n}" for n in [*range(1, 101), 1000])
+                assert await agent.end() == 0
+    said = agent.errors.read_text()
+    assert f"{env['LOGMEM_REST_URL']}/mcp is back." in said
+    assert env["LOGMEM_REST_TOKEN"].rpartition("_")[2] not in said
+
+
+async def as_admin(home: Path, *words: str | int) -> Any:
+    """A command of the store's administrator."""
+    async with open_client(Target.embedded(ensure(home)), user="lm-admin") as admin:
+        command: Any = admin.execute_command
+        return await command(*words)
+
+
+async def notes_in_ledger(home: Path, space: str) -> Counter[str]:
+    """How often each note stands in the ledger."""
+    rows = await as_admin(home, "HVALS", Keys(space).segment(0))
+    return Counter(found[1] for row in rows if (found := re.search(r'"summary":"(note \d+)"', row.decode())))
+
+
+async def test_an_answer_that_is_lost(given: dict[str, str], tmp_path: Path) -> None:
+    """A call that a proxy turns away, or whose answer is lost, is sent again under the same id, and done once."""
+    port = httpx.URL(given["LOGMEM_REST_URL"]).port
+    assert port
+    async with way_to(port) as way, bridge(tmp_path / "home", {**given, "LOGMEM_REST_URL": way.url}) as agent:
+        await agent.ask("initialize", **HELLO)
+        way.match, way.away, way.lose = b"note 1", 2, 3
+        made = await noted(agent, 1)
+        assert (way.away, way.lost, made["structuredContent"]["replayed"]) == (0, 3, True)
+        assert summaries(await agent.call("view", what="job:x")) == ["note 1"]
+        said = agent.errors.read_text()
+        assert f"{way.url}/mcp answered 502: trying again" in said
+        assert f"{way.url}/mcp is back." in said
+
+
+async def test_a_call_that_was_not_confirmed(given: dict[str, str], tmp_path: Path) -> None:
+    """When time is over the call says that it may have been done; made again, it is not done twice."""
+    port = httpx.URL(given["LOGMEM_REST_URL"]).port
+    assert port
+    async with (
+        way_to(port) as way,
+        bridge(tmp_path / "home", {**given, "LOGMEM_REST_URL": way.url}, "--retry-for", "0s") as agent,
+    ):
+        way.match, way.lose = b"note 1", 1
+        made = await noted(agent, 1)
+        assert made["isError"]
+        assert made["structuredContent"]["error"]["code"] == "unconfirmed"
+        assert "it is not done twice" in made["content"][0]["text"]
+        again = await noted(agent, 1)
+        assert again["structuredContent"]["replayed"] is True
+        assert "replayed" not in (await noted(agent, 1))["structuredContent"]  # meant: a second one
+        assert summaries(await agent.call("view", what="job:x")) == ["note 1", "note 1"]
+
+
+async def test_a_server_that_stays_away(command: Command, tmp_path: Path) -> None:
+    """When the server stays away, a tool says so in a result, and anything else in an error, both with a code."""
+    with up(command) as server:
+        env = variables(command, server.url, "fleet")
+        async with bridge(tmp_path / "home", env, "--retry-for", "1s") as agent:
+            await agent.ask("initialize", **HELLO)
+            server.end()
+            made = await noted(agent, 1)
+            assert made["isError"]
+            assert made["structuredContent"]["error"]["code"] == "store_unavailable"
+            assert "Nothing was done" in made["content"][0]["text"]
+            (id,) = await agent.post("tools/list")
+            assert (await agent.answer(id))["error"]["data"]["code"] == "store_unavailable"
+            (id,) = await agent.post("tools/list")
+            assert await agent.end() == 0
+            assert agent.has(id)  # what was under way at the end of stdin was answered
+
+
+async def test_a_call_that_is_cancelled(given: dict[str, str], tmp_path: Path) -> None:
+    """A call that the client gives up ends at the server too, and is never answered; others go on."""
+    port = httpx.URL(given["LOGMEM_REST_URL"]).port
+    assert port
+    async with way_to(port) as way, bridge(tmp_path / "home", {**given, "LOGMEM_REST_URL": way.url}) as agent:
+        await agent.ask("initialize", **HELLO)
+        ask = (await agent.call("ask", where="job:x", summary="Go?"))["structuredContent"]
+        way.match = b"logmem_follow"
+        (id,) = await agent.post("tools/call", name="logmem_follow", arguments={"what": ask["trail"], "wait": 50})
+        async with asyncio.timeout(PATIENCE):
+            await way.asked.wait()
+        way.left.clear()
+        params = {"requestId": id, "reason": "enough"}
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+        await agent.send(json.dumps(note).encode())
+        async with asyncio.timeout(PATIENCE):
+            await way.left.wait()
+        assert await agent.ask("ping") == {}
+        assert await agent.end() == 0
+        assert not agent.has(id)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal(given: dict[str, str], tmp_path: Path, how: signal.Signals) -> None:
+    """A signal ends it at once, also amid a call, without a word."""
+    async with bridge(tmp_path / "home", given) as agent:
+        await agent.ask("initialize", **HELLO)
+        ask = (await agent.call("ask", where="job:x", summary="Go?"))["structuredContent"]
+        await agent.post("tools/call", name="logmem_follow", arguments={"what": ask["trail"], "wait": 50})
+        await agent.ask("ping")
+        agent.process.send_signal(how)
+        async with asyncio.timeout(PATIENCE):
+            assert await agent.process.wait() == 0
+    assert agent.errors.read_text() == ""
+
+
+def test_nobody_reads(operator: Command, given: dict[str, str], tmp_path: Path) -> None:
+    """When nobody reads what it says any more, it ends without a word."""
+    reader, writer = os.pipe()
+    with subprocess.Popen(
+        [LOGMEM, "stdio"],
+        env=environment(operator.home, **given),
+        stdin=subprocess.PIPE,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+    ) as process:
+        os.close(writer)
+        os.close(reader)
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(json.dumps(LISTS).encode() + b"\n")
+        process.stdin.flush()
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == b""
+
+
+async def test_from_a_file(operator: Command, given: dict[str, str], tmp_path: Path) -> None:
+    """Stdin and stdout may be files: what stands there is answered, and then it ends."""
+    asked, told = tmp_path / "asked", tmp_path / "told"
+    asked.write_text("\n".join(json.dumps({**LISTS, "id": n, "method": "ping"}) for n in range(30)))
+    with asked.open() as source, told.open("w") as out:
+        process = await asyncio.create_subprocess_exec(
+            LOGMEM, "stdio", env=environment(operator.home, **given), stdin=source, stdout=out
+        )
+        async with asyncio.timeout(PATIENCE):
+            assert await process.wait() == 0
+    assert sorted(json.loads(line)["id"] for line in told.read_text().splitlines()) == list(range(30))
+
+
+CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}'
+NAMED = [
+    ('{"name":"n"}', '{"_meta":{"logmem/action_id":"i"},"name":"n"}'),
+    (' { "name" : "n" }', ' {"_meta":{"logmem/action_id":"i"}, "name" : "n" }'),
+    ('{"name":"n","_meta":{}}', '{"name":"n","_meta":{"logmem/action_id":"i"}}'),
+    ('{"_meta": { "a":1},"name":"}{"}', '{"_meta": {"logmem/action_id":"i", "a":1},"name":"}{"}'),
+    ('{"name":"é\\"_meta","_meta":{\t}}', '{"name":"é\\"_meta","_meta":{"logmem/action_id":"i"\t}}'),
+    ('{"\\u005fmeta":{"a":{}},"name":"n"}', '{"\\u005fmeta":{"logmem/action_id":"i","a":{}},"name":"n"}'),
+]
+
+
+@pytest.mark.parametrize(("params", "named"), NAMED)
+def test_the_action_id_is_put_in(params: str, named: str) -> None:
+    """An action id comes into `_meta`, and every other byte of the message stays."""
+    said = message.read((CALL % params).encode())
+    assert said.wants_action
+    assert said.with_action("i").decode() == CALL % named
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        '{"name":"n","_meta":{"logmem/action_id":"own"}}',
+        '{"name":"n","arguments":{"action_id":"own"}}',
+        '{"name":"n","_meta":null}',
+        "{}",
+        "null",
+        "[1]",
+    ],
+)
+def test_no_action_id_is_put_in(params: str) -> None:
+    """A call that is named already, or is none, stays as it is."""
+    assert not message.read((CALL % params).encode()).wants_action
+
+
+def test_headers_of_both_eras() -> None:
+    """Headers repeat what the message says in the era that wants it, and the agreed version in the other."""
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    params: dict[str, Any] = {"name": "nöte ", "_meta": meta}
+    said = message.read(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode())
+    assert said.headers("2025-11-25") == {
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "=?base64?bsO2dGUg?=",
+    }
+    old = message.read(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
+    assert (old.headers(""), old.headers("2025-11-25")) == ({}, {"MCP-Protocol-Version": "2025-11-25"})
+
+
+def test_the_bound_is_the_servers() -> None:
+    """The bridge refuses what the server would, and nothing else."""
+    assert bridging.LIMIT == answers.BODY_LIMIT

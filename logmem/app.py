@@ -9,7 +9,8 @@ import typer
 from store.domain.errors import Refused
 from store.engine.problem import StoreProblem
 
-from . import keys, ledger, people, remote, show, up
+from . import connect, keys, ledger, people, remote, show, stdio, up, users
+from .demo import command as demo
 from .fault import INTERRUPTED, REFUSED, UNREACHABLE, Fault
 from .options import Json
 
@@ -25,16 +26,21 @@ def version(json: Json = False) -> None:
         show.line(f"logmem {found}")
 
 
-RUN, SPACES, KEYS, SCRIPTS, PROOF = "Run", "Spaces and people", "Keys", "For scripts", "Evidence"
+RUN, SPACES, KEYS, AGENTS = "Run", "Spaces and people", "Keys", "For agents"
+SCRIPTS, PROOF = "For scripts", "Evidence"
 
 COMMANDS: tuple[tuple[str, Callable[..., Any], str, str], ...] = (
     ("up", up.up, RUN, ""),
     ("serve", up.serve, RUN, ""),
+    ("demo", demo.demo, RUN, demo.CODES),
+    ("store-users", users.store_users, RUN, ""),
     ("space", people.space, SPACES, ""),
     ("mint", keys.mint, KEYS, ""),
     ("keys", keys.keys, KEYS, ""),
     ("renew", keys.renew, KEYS, ""),
     ("revoke", keys.revoke, KEYS, ""),
+    ("connect", connect.connect, AGENTS, ""),
+    ("stdio", stdio.stdio, AGENTS, ""),
     ("call", remote.call, SCRIPTS, ""),
     ("wait", remote.wait, SCRIPTS, remote.WAIT_CODES),
     ("verify", ledger.verify, PROOF, ""),

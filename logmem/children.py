@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from store.engine.client import StoreProblem
@@ -43,13 +44,18 @@ class Delay:
 
 
 class Api:
-    """The API process over a listening socket that outlives it, so that its port stays and calls wait meanwhile."""
+    """The API process over a listening socket that outlives it, so that its port stays and calls wait meanwhile.
 
-    def __init__(self, settings: Settings, listener: socket.socket, log: Path) -> None:
+    `env` is what it inherits, instead of our own environment.
+    """
+
+    def __init__(
+        self, settings: Settings, listener: socket.socket, log: Path, *, env: Mapping[str, str] | None = None
+    ) -> None:
         self._listener, self._log = listener, log
         self._host, self._port = listener.getsockname()[:2]
         self._env = {
-            **environment(),
+            **(environment() if env is None else env),
             "LOGMEM_HOME": str(settings.home),
             "LOGMEM_HOST": settings.host,
             "LOGMEM_PORT": str(self._port),

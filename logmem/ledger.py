@@ -30,17 +30,18 @@ def verify(
 
     reports = operate(work, space=space)
     if json:
-        show.as_json({"ok": all(report.ok for report in reports), "spaces": [_facts(report) for report in reports]})
+        show.as_json({"ok": all(report.ok for report in reports), "spaces": [facts(report) for report in reports]})
     elif not reports:
         show.line("There is no space yet.")
     else:
         for report in reports:
-            _print(report)
+            tell(report)
     if not all(report.ok for report in reports):
         raise typer.Exit(1)
 
 
-def _facts(report: Any) -> dict[str, Any]:
+def facts(report: Any) -> dict[str, Any]:
+    """What was found, for programs."""
     return {
         "space": report.space,
         "ok": report.ok,
@@ -53,7 +54,8 @@ def _facts(report: Any) -> dict[str, Any]:
     }
 
 
-def _print(report: Any) -> None:
+def tell(report: Any) -> None:
+    """What was found, for eyes."""
     redacted = f", {report.redacted} of them redacted" if report.redacted else ""
     if report.ok:
         show.line(f"{report.space}: {report.entries} entries{redacted}: numbers, leaves and links are right.")

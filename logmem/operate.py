@@ -42,7 +42,7 @@ class Operator:
         try:
             return await perform(self.store, Badge("operator", client="logmem", spaces=spaces), ROWS[verb], given)
         except Refused as no:
-            raise await self._told(no, reads=ROWS[verb].effect == "read") from None
+            raise await self._told(no, reads=ROWS[verb].pure) from None
 
     async def _told(self, no: Refused, *, reads: bool) -> Refused:
         """A refusal in the words of who runs a command."""

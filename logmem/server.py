@@ -1,9 +1,15 @@
 """The REST surface of a server, for whoever holds a key; what stands in the way is told with what to do about it."""
 
 import json
-from typing import Any
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from .fault import REFUSED, UNREACHABLE, USAGE, Fault
+
+if TYPE_CHECKING:
+    from store.settings import Settings
 
 ANSWER = 75  # seconds for an answer, of which a call may wait 50
 
@@ -12,37 +18,59 @@ class Lost(Fault):
     """A server that is there, and did not answer, or not as LogMem does: it may come back."""
 
 
-class Server:
-    """The REST surface of a server, with the credential that the environment names."""
+class Unreached(Fault):
+    """Nobody listens there: it may be about to start."""
 
-    def __init__(self, space: str | None) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A server's address, and what each request to it carries; `sources` says where a header's value was set."""
+
+    url: str
+    headers: Mapping[str, str]
+    sources: Mapping[str, str]
+
+    def client(self, *, answer: float = ANSWER) -> dict[str, Any]:
+        """What a client of httpx is made with, synchronous or not: headers, bounds in seconds, proxies."""
         import httpx
 
-        from store.settings import PREFIX
+        url = httpx.URL(self.url)
+        near = url.host in ("127.0.0.1", "localhost", "::1")  # never by way of a proxy
+        # Reading the certificates of a machine takes longer than a call; without TLS none is asked for.
+        verify = True if url.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        timeout = httpx.Timeout(answer, connect=5)
+        return {"headers": self.headers, "timeout": timeout, "trust_env": not near, "verify": verify}
 
-        from .setting import quiet, settings
 
-        found = settings(space=space)
-        quiet(found)
-        if found.rest_token is None:
-            raise Fault(f"Set {PREFIX}REST_TOKEN to the key of an agent: logmem mint NAME", code=USAGE)
-        token = found.rest_token.get_secret_value()
-        if not _fits_a_header(token):
-            raise Fault(f"{PREFIX}REST_TOKEN is not a key: it has characters that no key has.", code=USAGE)
-        self._url = found.rest_url or _here(found)
-        headers = {"Authorization": f"Bearer {token}", "X-LogMem-Client": "logmem", "Content-Type": "application/json"}
-        # What our headers say, with the names that whoever set them knows.
-        self._sources = {"X-LogMem-Space": "--space" if space else f"{PREFIX}SPACE", "X-LogMem-Agent": f"{PREFIX}AGENT"}
-        for header, value in (("X-LogMem-Space", found.space), ("X-LogMem-Agent", found.agent)):
-            if value and not _fits_a_header(value):
-                name = self._sources[header]
-                raise Fault(
-                    f"{name} is {value[:80]!a}: it has characters that no id has. Nothing was done.", code=USAGE
-                )
-            headers |= {header: value} if value else {}
-        near = httpx.URL(self._url).host in ("127.0.0.1", "localhost", "::1")  # never by way of a proxy
-        timeout = httpx.Timeout(ANSWER, connect=5)
-        self._client = httpx.Client(headers=headers, timeout=timeout, trust_env=not near)
+def access(found: "Settings", *, space: str = "", program: str = "logmem") -> Access:
+    """The access that the settings name; `space` is where that one was said. Fault: none, or nothing to send."""
+    from store.settings import PREFIX
+
+    if found.rest_token is None:
+        raise Fault(f"Set {PREFIX}REST_TOKEN to the key of an agent: logmem mint NAME", code=USAGE)
+    token = found.rest_token.get_secret_value()
+    if not _fits_a_header(token):
+        raise Fault(f"{PREFIX}REST_TOKEN is not a key: it has characters that no key has.", code=USAGE)
+    headers = {"Authorization": f"Bearer {token}", "X-LogMem-Client": program, "Content-Type": "application/json"}
+    # What our headers say, with the names that whoever set them knows.
+    sources = {"X-LogMem-Space": space or f"{PREFIX}SPACE", "X-LogMem-Agent": f"{PREFIX}AGENT"}
+    for header, value in (("X-LogMem-Space", found.space), ("X-LogMem-Agent", found.agent)):
+        if value and not _fits_a_header(value):
+            name = sources[header]
+            raise Fault(f"{name} is {value[:80]!a}: it has characters that no id has. Nothing was done.", code=USAGE)
+        headers |= {header: value} if value else {}
+    return Access(found.rest_url or here(found), headers, sources)
+
+
+class Server:
+    """The REST surface of a server, with the credential that the environment names, or with another access."""
+
+    def __init__(self, space: str | None = None, *, access: Access | None = None, answer: float = ANSWER) -> None:
+        import httpx
+
+        access = access or _environments(space)
+        self._url, self._sources = access.url, access.sources
+        self._client = httpx.Client(**access.client(answer=answer))
 
     def __enter__(self) -> "Server":
         return self
@@ -58,7 +86,7 @@ class Server:
         try:
             answer = self._client.post(f"{self._url}/api/tools/{verb}", content=body.encode(), headers=headers)
         except (httpx.ConnectError, httpx.ConnectTimeout) as why:
-            raise Fault(_unreached(self._url, str(why)), code=UNREACHABLE) from None
+            raise _unreached(self._url, str(why)) from None
         except httpx.HTTPError as why:
             retry = "Repeat it with the same --action-id." if action_id else "Look before you repeat it."
             raise Lost(
@@ -89,22 +117,33 @@ class Server:
         raise Fault(text, code=REFUSED, body=error)
 
 
-def _unreached(url: str, why: str) -> str:
-    """Why there is no connection, and what to do."""
+def _environments(space: str | None) -> Access:
+    from .setting import quiet, settings
+
+    found = settings(space=space)
+    quiet(found)
+    return access(found, space="--space" if space else "")
+
+
+def _unreached(url: str, why: str) -> Fault:
+    """The fault for there being no connection: why, and what to do."""
+    kind = Fault
     if "CERTIFICATE" in why.upper():
         hint = "its certificate is not one that this machine trusts. See LOGMEM_REST_URL."
     elif "SSL" in why.upper():
         hint = "it does not speak https there. Write http:// in LOGMEM_REST_URL."
     else:
+        kind = Unreached
         hint = f"{why.rstrip('.')}. Is it up? Start it: logmem up; or set LOGMEM_REST_URL."
-    return f"{url} cannot be reached: {hint} Nothing was done."
+    return kind(f"{url} cannot be reached: {hint} Nothing was done.", code=UNREACHABLE)
 
 
 def _fits_a_header(value: str) -> bool:
     return value.isascii() and value.isprintable()
 
 
-def _here(found: Any) -> str:
+def here(found: "Settings") -> str:
+    """The address of the server that is up here. Fault: none is."""
     from .home import running
 
     here = running(found.home)

@@ -55,6 +55,11 @@ def line(text: str, *, style: str = "") -> None:
     _console().print(Text(text, style=style), soft_wrap=True)
 
 
+def styled(*parts: str | tuple[str, str]) -> None:
+    """One line to stdout of texts, each alone or with its style; it is not broken either."""
+    _console().print(Text.assemble(*parts), soft_wrap=True)
+
+
 def _fact(console: Console, name: str, value: Any, *, indent: str) -> None:
     head = (f"{indent}{_shown(name)}: ", "bold")
     nested = isinstance(value, Mapping | list | tuple) and value

@@ -2,12 +2,12 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import Annotated, Any, Literal
 
@@ -19,7 +19,7 @@ from .importpath import environment
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 EARLY = 5  # seconds from a signal to the end of a start
 LEFT_OVER = 3.0  # seconds for what a killed `up` has left to free its port
-DEFAULT_SPACE, FIRST_OWNER = "fleet", "owner"
+DEFAULT_SPACE = "fleet"
 
 Port = Annotated[int | None, typer.Option(metavar="N", help="The port to listen on; 0 takes any free one.")]
 
@@ -127,10 +127,12 @@ class _Up:
         """Make what the first start makes, wait for the API, and tell how all is reached."""
         from store.target import opened
 
+        from . import first
         from .home import Running, record
 
         async with opened(self.target) as store:
-            link, owner = await self._login_path(store)
+            door = await self._door(store, ask=not json and first.attended())
+            others = len(await store.shared.spaces()) > 1
             promise = store.promise
         for warning in promise.warnings if promise else ():
             show.say(f"Warning: {warning}.")
@@ -140,23 +142,31 @@ class _Up:
             "url": self.url,
             "mcp_url": f"{self.url}/mcp",
             "space": self.space,
-            "console_login_url": self.url + link if link else None,
+            "console_login_url": self.url + door.link if door.link else None,
             "pid": os.getpid(),
             "home": str(self.settings.home),
             "durability": promise.level if promise else "unknown",
         }
+        start = first.Start(ready, door.owner, door.expires, door.new, others, promise.text if promise else "")
         if json:
             show.as_json(ready)
+        elif first.attended():
+            first.tell(start)
         else:
-            _tell(ready, owner=owner, means=promise.text if promise else "")
+            first.tell_plainly(start)
 
-    async def _login_path(self, store: Any) -> tuple[str, str]:
-        """Make the space if it is absent; a sign-in link for its owner while no owner is signed in, else ''; whose."""
+    async def _door(self, store: Any, *, ask: bool) -> "_Door":
+        """Make the space if it is absent, and an owner if there is none; a link for one while none is signed in."""
         from store.domain.errors import Refused
 
+        from . import first
         from .operate import Operator
 
         operator = Operator(store, self.settings, self.space, "--space")
+
+        async def make(name: str) -> dict[str, Any]:
+            return await operator.do("human", name=name, role="owner")
+
         try:
             await operator.do("space")
         except Refused as no:
@@ -165,32 +175,22 @@ class _Up:
         owners = [p for p in (await operator.do("people"))["people"] if p["role"] == "owner"]
         for owner in owners:
             if owner["signed_in"]:
-                return "", owner["person"].partition(":")[2]
-        if not owners:
-            owners = [await operator.do("human", name=FIRST_OWNER, role="owner")]
-        first: str = owners[0]["person"]
-        link: str = (await operator.do("link", name=first))["link_path"]
-        return link, first.partition(":")[2]
+                return _Door(owner["person"].partition(":")[2])
+        new = not owners
+        if new:
+            owners = [await first.make_owner(make) if ask else await make(first.FIRST_OWNER)]
+        link = await operator.do("link", name=owners[0]["person"])
+        return _Door(owners[0]["person"].partition(":")[2], link["link_path"], link["expires_at"], new)
 
 
-def _tell(ready: dict[str, Any], *, owner: str, means: str) -> None:
-    """For eyes: where everything is, and what comes next."""
-    command = "logmem" if shutil.which("logmem") else "./run"
-    anew = f"{command} human link {owner} --space {ready['space']}"
-    show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
-    if ready["console_login_url"]:
-        show.line(f"  Console   {ready['console_login_url']}")
-        show.line(f"            signs {owner} in, once, within 10 minutes; for a new link: {anew}")
-    else:
-        show.line(f"  Console   {ready['url']}")
-        show.line(f"            {owner} is signed in; for a link to sign in elsewhere: {anew}")
-    show.line(f"  MCP URL   {ready['mcp_url']}")
-    show.line(f"            for an agent: {command} mint NAME --space {ready['space']}")
-    show.line("            it prints the agent's own URL, for the agent's MCP settings")
-    show.line(f"  Approvers {command} human add NAME --role approver --space {ready['space']}")
-    show.line(f"  Promise   {ready['durability']}: {means}")
-    show.line("  Gate      advisory for agents that run as your user here: they can read the store's passwords.")
-    show.line("            Give LogMem a user or a machine of its own to make it hold for them too (SECURITY.md).")
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """How the owner gets in: by a link, while none is signed in."""
+
+    owner: str
+    link: str = ""
+    expires: str = ""
+    new: bool = False
 
 
 def _on_signals(what: Any) -> None:

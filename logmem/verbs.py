@@ -68,7 +68,7 @@ def meant(row: Row, body: str) -> str:
 
 def fitting(text: str, row: Row) -> str:
     """A refusal as it fits the verb: that nothing was written is no news of one that only reads."""
-    return text.replace(" Nothing was written.", "") if row.effect == "read" else text
+    return text.replace(" Nothing was written.", "") if row.pure else text
 
 
 def _callable() -> Mapping[str, Row]:

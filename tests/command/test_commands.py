@@ -165,7 +165,7 @@ def test_verbs_are_listed(operator: Command) -> None:
     names = [line.partition(":")[0] for line in told.out.splitlines() if not line.startswith(" ")]
     assert {"note", "ask", "redeem", "handoff"} <= set(names)
     assert "where=… kind=… summary=… [trail=…]" in told.out
-    assert not {"decide", "mint", "spaces"} & set(names)
+    assert not {"decide", "mint", "people"} & set(names)
     for asked in (("call", "ask", "--list"), ("call", "ask", "--help"), ("call", "logmem_ask", "--list")):
         told = operator.run(*asked)
         assert "payload:=JSON" in told.out

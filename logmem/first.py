@@ -1,0 +1,216 @@
+"""What `up` asks and says: on a terminal, the first time, who the owner is and what comes next; later a few lines."""
+
+import asyncio
+import getpass
+import os
+import shutil
+import sys
+import termios
+import textwrap
+import unicodedata
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from . import show
+from .fault import Fault
+
+FIRST_OWNER = "owner"  # where nobody can be asked
+TRIES = 5  # for a name that can be used
+WIDTH, LABEL = 80, 9  # columns
+LONGEST_LINE = 4096  # bytes, as much as a terminal hands over at once
+NOBODY = ("root", "admin", "administrator", "user")  # names of accounts, not of people
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What there is to tell once all is up."""
+
+    ready: dict[str, Any]  # as for --json
+    owner: str  # whose the sign-in link is, or who is signed in
+    expires: str  # of the link; '' where there is none
+    new: bool  # the owner was made just now
+    others: bool  # there is more than one space, so commands have to say which
+    means: str  # what an acknowledgement is worth
+
+
+def attended() -> bool:
+    """Whether somebody sits at a terminal, sees what we say, and can be asked."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()  # in the background a read would stop us
+    except OSError:  # a terminal, though not the one that governs us
+        return True
+
+
+async def make_owner(make: Callable[[str], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """Ask who the owner is until `make` takes the name; gives what it gives. Fault: no name would do."""
+    from store.domain.errors import Refused
+
+    show.line("")
+    show.line("Welcome to LogMem. Agents work and write it down here; people decide.", style="bold")
+    show.line("You will own this log. Agents and people will see your name in it.")
+    default = suggested(_account())
+    termios.tcflush(0, termios.TCIFLUSH)  # lines of a pasted block of commands are nobody's name
+    for _ in range(TRIES):
+        said = (await _asked(f"Your name [{default}]: ")).strip() or default
+        try:
+            return await make(as_id(said) or said)
+        except Refused as no:
+            show.line(no.message.replace("name is ", "Your name is ", 1), style="yellow")
+    raise Fault("None of these names can be used. A name such as ana will do: start again.")
+
+
+def as_id(name: str) -> str:
+    """A name as people write it, as an id: `Ana López` is ana-lopez; '' if nothing of it can stand in one."""
+    plain = unicodedata.normalize("NFKD", name.removeprefix("human:")).encode("ascii", "ignore").decode().lower()
+    kept = "".join(each if each.isalnum() or each in "._-" else " " for each in plain)
+    return "-".join(kept.split()).lstrip("._-")[:63]
+
+
+def suggested(account: str) -> str:
+    """The name that is offered to whoever has this account."""
+    id = as_id(account.partition("@")[0].rpartition("\\")[2])
+    return id if id and id not in NOBODY else FIRST_OWNER
+
+
+def _account() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # an account without a name, as in some containers
+        return ""
+
+
+async def _asked(question: str) -> str:
+    """The line that is typed in answer; '' at the end of the input. Signals are still heard meanwhile."""
+    sys.stdout.write(question)
+    sys.stdout.flush()
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Future[bytes] = loop.create_future()
+    loop.add_reader(0, lambda: None if heard.done() else heard.set_result(os.read(0, LONGEST_LINE)))
+    try:
+        typed = await heard
+    finally:
+        loop.remove_reader(0)
+    if not typed.endswith(b"\n"):
+        show.line("")
+    return typed.decode(errors="replace")
+
+
+def tell(start: Start) -> None:
+    """For somebody at a terminal: all of it the first time, a few lines from then on."""
+    if start.new:
+        _welcome(start)
+    else:
+        _again(start)
+
+
+def _welcome(start: Start) -> None:
+    command, ready = command_name(), start.ready
+    which = f" --space {ready['space']}" if start.others else ""
+    show.line("")
+    show.line(
+        f"LogMem is up. You are human:{start.owner}, the owner of the space {ready['space']}.", style="bold green"
+    )
+    show.line("")
+    show.styled("1. ", ("Sign in to the console, where you decide.", "bold"))
+    show.line(f"   This link works once, {_life(start.expires)}:")
+    show.line("")
+    show.styled("   ", (ready["console_login_url"], "cyan"))
+    show.line("")
+    show.styled("2. ", ("Connect an agent, from a second terminal.", "bold"))
+    if "LOGMEM_HOME" in os.environ:
+        show.line(f"   There too: export LOGMEM_HOME={ready['home']}")
+    show.line("")
+    _commands(
+        (f"{command} connect claude-code{which}", "Claude Code"),
+        (f"{command} connect codex{which}", "Codex"),
+        (f"{command} connect --help", "the other clients that it knows"),
+        (f"{command} mint NAME{which}", "any client: prints an MCP URL of its own"),
+    )
+    show.line(f"   MCP URL for keys sent as bearer tokens: {ready['mcp_url']}")
+    show.line("")
+    show.styled("3. ", ("See a first approval through.", "bold"))
+    show.line('   README.md, "A first approval in two minutes", from step 3.')
+    show.line("")
+    _commands(
+        (f"{command} human link {start.owner}{which}", "a new sign-in link"),
+        (f"{command} human add NAME{which}", "somebody who decides with you"),
+        (f"{command} --help", "everything else"),
+    )
+    show.line("")
+    _labelled("Stop", f"Ctrl-C here; {command} up starts it again.")
+    _labelled("Promise", f"{ready['durability']}: {start.means}.")
+    _labelled(
+        "Gate",
+        "advisory for agents that run as your user here: they can read the store's passwords. Give LogMem a user or "
+        "a machine of its own to make it hold for them too (SECURITY.md).",
+    )
+
+
+def _again(start: Start) -> None:
+    command, ready = command_name(), start.ready
+    which = f" --space {ready['space']}" if start.others else ""
+    link = ready["console_login_url"]
+    show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
+    if link:
+        show.styled(("Console  ", "bold"), (link, "cyan"))
+        show.line(f"         signs {start.owner} in, once, {_life(start.expires)}")
+    else:
+        _labelled("Console", f"{ready['url']} ({start.owner} is signed in)")
+    _labelled("MCP URL", ready["mcp_url"])
+    _labelled("Agents", f"{command} connect CLIENT{which}, or {command} mint NAME{which}")
+    _labelled("People", f"{command} human link {start.owner}{which} makes a new sign-in link")
+    if ready["durability"] != "always":
+        _labelled("Promise", f"{ready['durability']}: {start.means}")
+    _labelled("Gate", "advisory for agents that run as your user here (SECURITY.md)")
+
+
+def tell_plainly(start: Start) -> None:
+    """For a log: where everything is, and what comes next, each in one line."""
+    command, ready = command_name(), start.ready
+    anew = f"{command} human link {start.owner} --space {ready['space']}"
+    show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
+    if ready["console_login_url"]:
+        show.line(f"  Console   {ready['console_login_url']}")
+        show.line(f"            signs {start.owner} in, once, within 10 minutes; for a new link: {anew}")
+    else:
+        show.line(f"  Console   {ready['url']}")
+        show.line(f"            {start.owner} is signed in; for a link to sign in elsewhere: {anew}")
+    show.line(f"  MCP URL   {ready['mcp_url']}")
+    show.line(f"            for an agent: {command} mint NAME --space {ready['space']}")
+    show.line("            it prints the agent's own URL, for the agent's MCP settings")
+    show.line(f"  Approvers {command} human add NAME --role approver --space {ready['space']}")
+    show.line(f"  Promise   {ready['durability']}: {start.means}")
+    show.line("  Gate      advisory for agents that run as your user here: they can read the store's passwords.")
+    show.line("            Give LogMem a user or a machine of its own to make it hold for them too (SECURITY.md).")
+
+
+def command_name() -> str:
+    """How the one who reads this calls us."""
+    return "logmem" if shutil.which("logmem") else "./run"
+
+
+def _life(expires: str) -> str:
+    """`within 10 minutes (until 14:32)`, by the clock on the wall here."""
+    end = datetime.fromisoformat(expires)
+    minutes = max(1, round((end - datetime.now(UTC)).total_seconds() / 60))
+    return f"within {minutes} minute{'s' if minutes > 1 else ''} (until {end.astimezone():%H:%M})"
+
+
+def _commands(*rows: tuple[str, str]) -> None:
+    """Commands with what each is for, in two columns."""
+    wide = max(26, *(len(words) for words, _ in rows))
+    for words, what in rows:
+        show.styled("   ", (words.ljust(wide), "bold"), f"  {what}")
+
+
+def _labelled(label: str, text: str) -> None:
+    """A short paragraph beside its label, no wider than the terminal and than is good to read."""
+    width = min(shutil.get_terminal_size().columns, WIDTH) - LABEL
+    first, *more = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    show.styled((label.ljust(LABEL), "bold"), first)
+    for each in more:
+        show.line(" " * LABEL + each)

@@ -1,0 +1,144 @@
+"""`logmem up` at a terminal: it asks who the owner is, once, and says what comes next."""
+
+import re
+
+import httpx
+import pytest
+
+from logmem.first import as_id, suggested
+
+from .running import Command
+from .terminal import COLUMNS, terminal
+
+PORT = ("--port", "0")
+LAST = "(SECURITY.md)"  # how all that is said ends
+
+
+def people(command: Command) -> list[tuple[str, str]]:
+    """Who is there, with their roles."""
+    return [(p["person"], p["role"]) for p in command.json("human", "list")["people"]]
+
+
+def link_in(text: str) -> str:
+    """The sign-in link, at the end of its line."""
+    (found,) = re.findall(r"(http://\S+/sign-in/\S+)$", text, re.M)
+    return str(found)
+
+
+def test_the_first_run_asks_and_guides(command: Command) -> None:
+    """It asks the owner's name, then shows the link and its life, how agents connect, how to stop, in 80 columns."""
+    with terminal(command.home, "up", *PORT) as screen:
+        screen.read_until("Your name [")
+        screen.type("Ana López\n")
+        text = screen.read_until(LAST, "Promise  always")
+        link = link_in(text)
+        url = link.partition("/sign-in/")[0]
+        assert "You are human:ana-lopez, the owner of the space fleet." in text
+        assert re.search(r"works once, within 10 minutes \(until \d\d:\d\d\):", text)
+        assert f"{url}/mcp" in text
+        for words in ("connect claude-code", "connect codex", "mint NAME", "human link ana-lopez", "human add NAME"):
+            assert words in text
+        assert "--space" not in text  # there is only one
+        assert not [line for line in text.splitlines() if len(line) > COLUMNS and str(command.home) not in line]
+        assert people(command) == [("human:ana-lopez", "owner")]
+        assert httpx.get(link).status_code == 200
+        assert screen.end() == 0
+        assert screen.text.rstrip().endswith("Stopping …")
+
+
+def test_later_runs_are_short(command: Command) -> None:
+    """Nobody is asked a second time; while the owner has not signed in there is a new link, then none."""
+    with terminal(command.home, "up", *PORT) as screen:
+        screen.read_until("Your name [")
+        screen.type("ana\n")
+        first = screen.read_until(LAST)
+        assert screen.end() == 0
+    with terminal(command.home, "up", *PORT) as screen:
+        again = screen.read_until(LAST)
+        assert "Your name" not in again
+        assert "signs ana in, once, within 10 minutes" in again
+        assert len(again.splitlines()) <= 9 < len(first.splitlines())
+        url = link_in(again).partition("/sign-in/")[0]
+        assert httpx.post(link_in(again), headers={"Origin": url}).status_code == 303
+        assert screen.end() == 0
+    with terminal(command.home, "up", *PORT) as screen:
+        third = screen.read_until(LAST)
+        assert "/sign-in/" not in third
+        assert "(ana is signed in)" in third
+        assert screen.end() == 0
+
+
+def test_enter_takes_the_account_and_a_wrong_name_is_asked_again(command: Command) -> None:
+    """A name that no id can be made of is told with the rule and asked again; Enter alone takes the account's name."""
+    with terminal(command.home, "up", *PORT, USER="bo", LOGNAME="bo") as screen:
+        screen.read_until("Your name [bo]: ")
+        screen.type("!!!\n")
+        text = screen.read_until("Your name is ", "Nothing was")
+        assert "a-z, 0-9" in text
+        screen.type("\n")
+        assert "You are human:bo, the owner" in screen.read_until(LAST)
+        assert screen.end() == 0
+
+
+def test_the_question_can_be_left(command: Command) -> None:
+    """Ctrl-C at the question stops all and makes no owner; the next start asks again, and takes Ctrl-D as Enter."""
+    with terminal(command.home, "up", *PORT) as screen:
+        screen.read_until("Your name [")
+        assert screen.end() == 0
+    assert people(command) == []
+    with terminal(command.home, "up", *PORT, LOGNAME="cy") as screen:
+        screen.read_until("Your name [cy]: ")
+        screen.type("\x04")
+        assert "You are human:cy, the owner" in screen.read_until(LAST)
+
+
+def test_without_colour_it_says_the_same(command: Command) -> None:
+    """With NO_COLOR nothing is styled with colour, and where there are several spaces the commands name theirs."""
+    command.json("space", "lab")
+    with terminal(command.home, "up", *PORT, NO_COLOR="1") as screen:
+        screen.read_until("Your name [")
+        screen.type("ana\n")
+        text = screen.read_until(LAST)
+        assert not re.search(r"\x1b\[(?:\d+;)*[39][0-7]m", screen.raw)
+        assert "human link ana --space fleet" in text
+        assert "connect codex --space fleet" in text
+
+
+def test_json_at_a_terminal_asks_nobody(command: Command) -> None:
+    """--json is for programs wherever it is read: the owner is human:owner."""
+    with terminal(command.home, "up", "--json", *PORT) as screen:
+        text = screen.read_until('"durability"', "}")
+        assert "Your name" not in text
+        assert people(command) == [("human:owner", "owner")]
+
+
+def test_another_folder_is_told(command: Command) -> None:
+    """Who has chosen a state folder is told to choose it in the second terminal too."""
+    with terminal(command.home, "up", *PORT) as screen:
+        screen.read_until("Your name [")
+        screen.type("ana\n")
+        assert f"export LOGMEM_HOME={command.home}" in screen.read_until(LAST)
+
+
+@pytest.mark.parametrize(
+    ("name", "id"),
+    [
+        ("Ana López", "ana-lopez"),
+        ("human:ana", "ana"),
+        ("  J. R.  ", "j.-r."),
+        ("_x_", "x_"),
+        ("李", ""),
+        ("A" * 99, "a" * 63),
+    ],
+)
+def test_names_become_ids(name: str, id: str) -> None:
+    """A name as people write it becomes an id, as far as an id can say it."""
+    assert as_id(name) == id
+
+
+@pytest.mark.parametrize(
+    ("account", "name"), [("ana", "ana"), ("root", "owner"), ("", "owner"), ("CORP\\Bo.Li", "bo.li")]
+)
+def test_the_account_suggests_a_name(account: str, name: str) -> None:
+    """What is offered is the account's name, unless it is one that no person has."""
+    assert suggested(account) == name

@@ -56,7 +56,7 @@ def _options() -> argparse.Namespace:
 
 
 async def _serve(target: Target, settings: Settings, options: argparse.Namespace) -> None:
-    async with opened(target) as store:
+    async with opened(target, index=settings.index_folder) as store:
         promise = store.promise
         assert promise  # noqa: S101 - `opened` has read it
         log.info("promise", durability=promise.level, means=promise.text, server=promise.server)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from .server import Access
 
 LONGEST = 8 << 20  # bytes of a line that are read to find out whose request it is
-STARTS = 6.0  # seconds for the server to answer when we start: some clients wait 10 s in all
+STARTS = 3.0  # seconds for which a server that is away is asked again when we start; some clients wait 10 s in all
+ANSWERS = 6.0  # seconds for its answer
 IDLE = 2.0  # seconds that an idle connection is used again: some proxies end theirs after 5
 POLL = 0.2  # seconds between two looks at a server that is away
 NEEDED = ("space", "agent", "rest_url", "rest_token")
@@ -94,7 +95,7 @@ def _check_fit(access: "Access", found: "Settings") -> None:
     from .server import Server
 
     give_up = time.monotonic() + STARTS
-    with Server(access=access, answer=STARTS) as server:
+    with Server(access=access, answer=ANSWERS) as server:
         while True:
             try:
                 server.ask("connection", "{}")
@@ -114,7 +115,7 @@ def _check_fit(access: "Access", found: "Settings") -> None:
 def _away(no: Fault, access: "Access") -> str:
     """Why the server does not answer, and what to do."""
     if isinstance(no, Lost) and not no.body:
-        return f"LOGMEM_REST_URL is {access.url}: nothing answers there within {STARTS:.0f} s. Is it LogMem's address?"
+        return f"LOGMEM_REST_URL is {access.url}: nothing answers there within {ANSWERS:.0f} s. Is it LogMem's address?"
     return f"LOGMEM_REST_URL is {access.url}: {str(no).replace(' Nothing was done.', '')}"
 
 

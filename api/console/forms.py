@@ -1,8 +1,10 @@
-"""What forms send, as arguments of verbs."""
+"""What forms send: their fields, and the verb that they do."""
 
-from collections.abc import Callable, Mapping
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
@@ -10,6 +12,9 @@ from starlette.requests import Request
 from store.domain.errors import Refused
 
 from ..answers import read_body
+
+if TYPE_CHECKING:
+    from .visit import Visit
 
 FORM_LIMIT = 64 * 1024  # bytes
 FIELD_LIMIT = 20  # fields
@@ -19,12 +24,11 @@ Fields = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of the page of one ask or item: where it is sent, the verb, and its arguments from the fields."""
+    """A form: its address below the space, the verb that it does, and the arguments that its fields give."""
 
-    of: str
     path: str
     verb: str
-    arguments: Callable[[Fields, list[str]], dict[str, Any]]
+    arguments: Callable[["Visit", Fields], Awaitable[dict[str, Any]]]
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -48,23 +52,9 @@ def _broken() -> Refused:
     return Refused("invalid_argument", "This is not a form of the console. Nothing was changed.")
 
 
-def _decision(fields: Fields, options: list[str]) -> dict[str, Any]:
-    given = {name: fields[name] for name in ("verdict", "digest", "reason", "answer") if fields.get(name)}
-    if "option" in fields:  # its number: a text would not survive a form whole
-        given["answer"] = _chosen(fields["option"], options)
-    return {"verdict": "", **given}
-
-
-def _chosen(number: str, options: list[str]) -> str:
-    if not (number.isascii() and number.isdecimal() and len(number) < 4 and int(number) < len(options)):
-        raise Refused("invalid_argument", "There is no such option. Nothing changed.", argument="answer")
-    return options[int(number)]
-
-
-FORMS = (
-    Form("ask", "decide", "decide", _decision),
-    Form("ask", "ask-back", "ask_back", lambda fields, _: {"text": fields.get("text", "")}),
-    Form("ask", "take-back", "take_back", lambda fields, _: {"reason": fields.get("reason", "")}),
-    Form("item", "accept", "accept", lambda fields, _: {}),
-    Form("item", "decline", "accept", lambda fields, _: {"decline": True, "reason": fields.get("reason", "")}),
-)
+def action(fields: Fields, given: Mapping[str, Any]) -> str:
+    """The action of a form as it was sent: the same for a second click, another for another verdict."""
+    if not fields.get("action"):
+        return ""
+    said = json.dumps([fields["action"], given], sort_keys=True)
+    return f"form-{hashlib.sha256(said.encode()).hexdigest()}"

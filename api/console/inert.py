@@ -4,8 +4,10 @@ Text of agents goes through `said`, `lines` or `tree`: quoted, with control, bid
 escapes (store.domain.text), so that two texts that differ never look the same. The templates escape markup.
 """
 
+import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,25 +18,31 @@ from store.domain.moments import DAY, HOUR, MINUTE, SECOND, age, moment, since, 
 from store.domain.text import one_line
 from store.verbs.canonical import canonical
 
+# Of the templates.
 FILTERS = (
     "said",
+    "brief",
     "shown",
     "escapes",
     "lines",
     "tree",
+    "flat",
     "bare",
     "utc",
     "ago",
     "left",
     "held",
     "verb",
-)  # of the templates
+    "version",
+)
+PASSING = ("now", "says", "stands", "until", "age")  # what a result says otherwise each time, though nothing changed
 # Kinds whose summary is a sentence of ours; what somebody said with it stands in the payload.
 OURS = frozenset(("decided", "taken_back", "redeemed", "withdrawn", "expired", "lapsed", "accepted", "redacted"))
 VERBS = {"approve": "approved", "reject": "rejected", "answer": "answered", "question": "asked", "redeemed": "used it"}
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
 ESCAPES = re.compile(r'(\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt"\\]))')
 ESCAPED = 10  # characters that one becomes at most
+BRIEF = 200  # characters of a text on a list
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
@@ -58,6 +66,11 @@ class Node:
 def said(text: str) -> str:
     """A text in quotes, on one line, whole."""
     return one_line(text, ESCAPED * len(text))
+
+
+def brief(text: str) -> str:
+    """A text in quotes, on one line, cut to what a list shows of it; how much was cut is said."""
+    return one_line(text, BRIEF)
 
 
 def escapes(line: str) -> Markup:
@@ -100,6 +113,25 @@ def tree(value: Any, label: str = "") -> Node:
         case list() if value:
             return Node(label, "list", items=[tree(inner, str(n)) for n, inner in enumerate(value, 1)])
     return Node(label, "word", [canonical(value).decode()])
+
+
+def flat(value: Any) -> str:
+    """A JSON value on one line, in canonical form, inert as `said` makes it but for its own quotes and backslashes."""
+    return bare(canonical(value).decode())
+
+
+def version(result: Mapping[str, Any]) -> str:
+    """A mark of what is shown, for the script: the same until something changes but the time that passed."""
+    return hashlib.sha256(json.dumps(_lasting(result), sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _lasting(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _lasting(inner) for name, inner in value.items() if name not in PASSING}
+        case list():
+            return [_lasting(inner) for inner in value]
+    return value
 
 
 def _key(key: str) -> str:

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .running import LOGMEM, PATIENCE, environment
+from .running import LOGMEM, PATIENCE, Command, environment
+
+VARIABLES = ("LOGMEM_SPACE", "LOGMEM_AGENT", "LOGMEM_REST_URL", "LOGMEM_REST_TOKEN")
+
+
+def variables(command: Command, url: str, space: str, agent: str = "grok") -> dict[str, str]:
+    """The four variables of an agent, with a new key."""
+    token = command.json("mint", agent, "--space", space)["token"]
+    return dict(zip(VARIABLES, (space, agent, url, token), strict=True))
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """A command over a fresh state folder, and one server for the tests that only talk to it."""
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from store.engine.embedded import stop
 
+from .bridged import variables
 from .running import Command, Up, up
 
 
@@ -30,3 +32,26 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 def operator(server: Up) -> Command:
     """The command beside the server that is up."""
     return Command(server.home)
+
+
+@pytest.fixture
+def space(operator: Command) -> str:
+    """A new space, simulated so that its clock can be moved."""
+    name = f"t{secrets.token_hex(4)}"
+    operator.json("space", name, "--simulated")
+    return name
+
+
+@pytest.fixture
+def given(operator: Command, server: Up, space: str) -> dict[str, str]:
+    """The four variables of an agent of that space."""
+    return variables(operator, server.url, space)
+
+
+@pytest.fixture
+def person(server: Up, tmp_path: Path) -> Command:
+    """The command of somebody with a home of their own, in a folder of their own."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    plain = {"HOME": str(tmp_path / "user"), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
+    return Command(server.home, plain, folder)

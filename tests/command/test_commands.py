@@ -169,7 +169,7 @@ def test_verbs_are_listed(operator: Command) -> None:
     for asked in (("call", "ask", "--list"), ("call", "ask", "--help"), ("call", "logmem_ask", "--list")):
         told = operator.run(*asked)
         assert "payload:=JSON" in told.out
-        assert "Stop and ask a person" in told.out
+        assert "Get a person's approval" in told.out
     assert "No key may call it" in operator.run("call", "mint", "--list").out
     assert next(row["verb"] for row in operator.json("call", "--list")["verbs"]) == "start"
     assert operator.json("call", "note", "--list")["arguments"]["required"] == ["where", "kind", "summary"]

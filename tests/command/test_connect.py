@@ -1,8 +1,6 @@
 """`logmem connect`: each client's file, fresh or full, broken or locked; and what was written is what connects."""
 
 import json
-import secrets
-import socket
 import stat
 import tomllib
 from pathlib import Path
@@ -11,20 +9,10 @@ from typing import Any
 import pytest
 
 from logmem.configs import CLIENTS, Link
-from store.engine.client import Target, open_client
-from store.engine.embedded import ensure
-from store.engine.keys import Keys
 
-from .running import LOGMEM, Command, Up, up
+from .configured import FILES, ROOTS, entry, file_of, laid, live_keys, token_in
+from .running import LOGMEM, Command, Up
 
-DAY = 24 * 3600 * 1000
-FILES = {
-    "claude-code": ".claude.json",
-    "codex": ".codex/config.toml",
-    "cursor": ".cursor/mcp.json",
-    "vscode": ".config/Code/User/mcp.json",
-}
-ROOTS = {"claude-code": "mcpServers", "codex": "mcp_servers", "cursor": "mcpServers", "vscode": "servers"}
 EVERY = pytest.mark.parametrize("client", FILES)
 
 JSON_BEFORE = '{\n  "numStartups": 7,\n  "mcpServers": {\n    "other": {"command": "x", "env": {"K": "v"}}\n  }\n}\n'
@@ -37,57 +25,6 @@ BEFORE = {
     "vscode": COMMENTS_BEFORE % "servers",
 }
 MALFORMED = {"claude-code": '{"mcpServers": {', "codex": "[mcp_servers", "cursor": "[]", "vscode": '{"servers": 1}'}
-
-
-@pytest.fixture
-def person(server: Up, tmp_path: Path) -> Command:
-    """The command of somebody with a home of their own, in a folder of their own."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    plain = {"HOME": str(tmp_path / "user"), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
-    return Command(server.home, plain, folder)
-
-
-@pytest.fixture
-def space(operator: Command) -> str:
-    """A new space, simulated so that its clock can be moved."""
-    name = f"t{secrets.token_hex(4)}"
-    operator.json("space", name, "--simulated")
-    return name
-
-
-def file_of(person: Command, client: str) -> Path:
-    """The client's own file."""
-    return Path(person.env["HOME"]) / FILES[client]
-
-
-def laid(person: Command, client: str, text: str) -> Path:
-    """The client's file with this text."""
-    file = file_of(person, client)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file
-
-
-def entry(client: str, file: Path) -> dict[str, Any]:
-    """Our entry, from a file without comments."""
-    text = file.read_text()
-    said = tomllib.loads(text) if client == "codex" else json.loads(text)
-    found: dict[str, Any] = said[ROOTS[client]]["logmem"]
-    return found
-
-
-def token_in(found: dict[str, Any]) -> str:
-    """The key that an entry holds."""
-    if "command" in found:
-        return str(found["env"]["LOGMEM_REST_TOKEN"])
-    headers = found.get("headers") or found["http_headers"]
-    return str(headers["Authorization"].removeprefix("Bearer "))
-
-
-def live_keys(person: Command, space: str) -> list[str]:
-    """The agents that have a key now, one for each key."""
-    return sorted(key["name"] for key in person.json("keys", "--space", space)["keys"] if key["state"] == "live")
 
 
 @EVERY
@@ -209,78 +146,6 @@ def test_what_its_owner_added_stays(person: Command, space: str) -> None:
     assert "command" not in entry("codex", file)
 
 
-def test_whose_key(person: Command, operator: Command, space: str) -> None:
-    """A key that is given says whose it is and which space it opens; one that does not fit is refused."""
-    token = operator.json("mint", "grok", "--space", space)["token"]
-    made = person.json("connect", "vscode", "--token", token)
-    assert (made["agent"], made["space"], made["key_is"]) == ("agent:grok", space, "given")
-    assert person.json("connect", "vscode", LOGMEM_REST_TOKEN=token)["agent"] == "agent:grok"
-    assert person.json("connect", "vscode")["agent"] == "agent:grok"  # as the file says
-    text = file_of(person, "vscode").read_text()
-    for wrong, said in (
-        (("--token", token, "--agent", "codex"), "identity_mismatch"),
-        (("--token", token, "--space", "fleet"), "scope_unknown"),
-        (("--token", f"{token[:-4]}0000"), "unauthenticated"),
-        (("--token", "lmk_ä_ö"), "characters"),
-    ):
-        told = person.run("connect", "vscode", *wrong)
-        assert told.code in (1, 2), told
-        assert said in told.err
-        assert token.rpartition("_")[2] not in told.err
-    assert file_of(person, "vscode").read_text() == text
-    assert live_keys(person, space) == ["grok"]
-
-
-def test_a_key_of_few_tools(person: Command, operator: Command, space: str) -> None:
-    """A key that has no tool to say whose it is connects when that is said."""
-    token = operator.json("mint", "muse", "--space", space, "--profile", "core")["token"]
-    assert "Give --agent, --space" in person.run("connect", "codex", "--token", token).err
-    made = person.json("connect", "codex", "--token", token, "--agent", "muse", "--space", space)
-    assert (made["agent"], made["space"]) == ("agent:muse", space)
-    assert person.json("connect", "codex")["changed"] is False
-
-
-def test_a_server_that_moved(person: Command, server: Up, space: str, silent: str) -> None:
-    """Where the server here has another address now, the file gets that, and the key stays."""
-    person.json("connect", "codex", "--space", space)
-    file = file_of(person, "codex")
-    file.write_text(file.read_text().replace(server.url, silent))
-    made = person.json("connect", "codex")
-    assert (made["url"], made["key_is"], made["changed"]) == (server.url, "kept", True)
-
-
-def test_another_agent_gets_its_own_key(person: Command, space: str) -> None:
-    """Another name gets another key, and what was written before for another agent is replaced."""
-    person.json("connect", "cursor", "--space", space)
-    made = person.json("connect", "cursor", "--agent", "muse")
-    assert (made["agent"], made["space"], made["key_is"]) == ("agent:muse", space, "made")
-    assert live_keys(person, space) == ["cursor", "muse"]
-
-
-async def as_admin(home: Path, *words: str | int) -> Any:
-    """A command of the store's administrator."""
-    async with open_client(Target.embedded(ensure(home)), user="lm-admin") as admin:
-        command: Any = admin.execute_command
-        return await command(*words)
-
-
-async def test_a_key_that_ends(person: Command, space: str, server: Up) -> None:
-    """A key near its end, or past it, is renewed where it stands; one that was revoked is replaced."""
-    person.json("connect", "codex", "--space", space)
-    file = file_of(person, "codex")
-    text = file.read_text()
-    for days in (70, 100):
-        await as_admin(server.home, "INCRBY", Keys(space).clock, days * DAY)
-        made = person.json("connect", "codex")
-        assert (made["key_is"], made["changed"]) == ("renewed", False)
-    assert file.read_text() == text
-    assert live_keys(person, space) == ["codex"]
-    person.json("revoke", "codex", "--space", space)
-    assert person.json("connect", "codex")["key_is"] == "made"
-    assert file.read_text() != text
-    assert live_keys(person, space) == ["codex"]
-
-
 def test_print(person: Command, operator: Command, space: str) -> None:
     """--print shows what would be written, with the key where one is known, and changes nothing."""
     told = person.run("connect", "codex", "--print", "--space", space)
@@ -317,39 +182,6 @@ def test_print_without_a_server(person: Command, tmp_path: Path) -> None:
     told = Command(tmp_path / "nowhere", person.env).run("connect", "codex", "--print", "--space", "lab")
     assert (told.code, told.out.count("lmk_…")) == (0, 1)
     assert not (tmp_path / "nowhere").exists()
-
-
-@pytest.fixture
-def silent() -> str:
-    """An address at which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return f"http://127.0.0.1:{taken.getsockname()[1]}"
-
-
-def test_a_server_that_is_not_there(person: Command, tmp_path: Path, space: str, silent: str) -> None:
-    """Where no server answers, or it is elsewhere and no key was given, nothing is written and no key is made."""
-    told = person.run("connect", "codex", "--space", space, "--url", silent)
-    assert (told.code, told.out) == (5, "")
-    assert "Start it: logmem up" in told.err
-    told = person.run("connect", "codex", "--space", space, "--url", "https://logmem.example.com")
-    assert (told.code, told.out) == (2, "")
-    assert "Give it with --token" in told.err
-    assert person.run("connect", "codex", "--url", "here").code == 2
-    away = Command(tmp_path / "nowhere", person.env).run("connect", "codex")
-    assert away.code == 5
-    assert "logmem up" in away.err
-    assert not file_of(person, "codex").exists()
-    assert live_keys(person, space) == []
-
-
-def test_a_server_of_another_store(person: Command, space: str, tmp_path: Path) -> None:
-    """A key that the server does not know is not written, and is ended again."""
-    with up(Command(tmp_path / "other")) as other:
-        told = person.run("connect", "codex", "--space", space, "--url", other.url)
-    assert (told.code, told.out) == (1, "")
-    assert "a server of another store" in told.err
-    assert not file_of(person, "codex").exists()
-    assert live_keys(person, space) == []
 
 
 @pytest.mark.parametrize("client", ["claude-ai", "chatgpt"])

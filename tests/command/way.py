@@ -39,8 +39,8 @@ class Way:
                     if self.match in request:
                         if self.away:
                             self.away -= 1
-                            writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
-                            continue
+                            writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                            break  # the head of the request may have been handed on already
                         if self.lost < self.lose:
                             self.lost += 1
                             losing.set()

@@ -41,7 +41,7 @@ from . import mcp_prompts, mcp_resources
 from .answers import while_connected
 from .auth import key_badge, program
 from .hosts import Hosts
-from .mcp_wire import Wire
+from .mcp_wire import Wire, as_error
 
 ACTION_ID = "logmem/action_id"  # in a call's _meta
 PATHS = ("/mcp", "/mcp/", "/k/{key}/mcp", "/k/{key}/mcp/")
@@ -199,7 +199,7 @@ class Mcp:
         except Refused as no:
             if no.status == 401:
                 raise
-            raise mcp_resources.as_error(no, version=ctx.protocol_version, uri=params.uri) from None
+            raise as_error(no, version=ctx.protocol_version, uri=params.uri) from None
         return {**COMPLETE, **mcp_resources.contents(params.uri, text(rows[asked.verb], result))}
 
     async def _prompts(self, ctx: Context, params: PaginatedRequestParams) -> HandlerResult:
@@ -209,7 +209,7 @@ class Mcp:
         try:
             return {**COMPLETE, **mcp_prompts.filled(params.name, params.arguments or {}, await self._verbs(ctx))}
         except Refused as no:
-            raise mcp_resources.as_error(no, version=ctx.protocol_version) from None
+            raise as_error(no, version=ctx.protocol_version) from None
 
 
 def _request(ctx: Context) -> Request:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from store.domain.entry import SUMMARY_LIMIT
 from store.domain.errors import Refused
-from store.domain.ids import bare, near, parse_place
+from store.domain.ids import SOMEBODY, bare, parse_place
 from store.domain.text import quoted
+from store.verbs.arguments import unknown_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Prompt:
 
 def _recipient(to: str) -> str:
     """`anyone`, a role, or a principal. Refuses malformed_id."""
-    return to if to == "anyone" else parse_place(to, ("agent", "human", "role"), default="agent", name="to")
+    return to if to == "anyone" else parse_place(to, (*SOMEBODY, "role"), default="agent", name="to")
 
 
 def _job(job: str) -> str:
@@ -60,7 +62,7 @@ def _handoff(said: Mapping[str, str]) -> str:
     to, job = said["to"], said.get("job", "")
     what = f"the work on {job}" if job else "what you are working on here"
     where = f', where: "{job}"' if job else ""
-    given = "text" if to == "anyone" else "summary"
+    given = "text" if to == "anyone" else f"summary, of {SUMMARY_LIMIT:,} characters at most"
     return (
         f"Hand {what} over to {to}. Sum up for somebody who was not here: what is done, what comes next, what is in "
         f'the way, and where things are. Then call logmem_handoff with to: "{to}"{where} and that as the {given}, and '
@@ -114,11 +116,7 @@ def filled(name: str, given: Mapping[str, Any], verbs: Iterable[str]) -> dict[st
     prompt = had[name]
     for argument in given:
         if argument not in prompt.arguments:
-            close = near(argument, prompt.arguments)
-            hint = f"; did you mean {' or '.join(close)}?" if close else "."
-            raise Refused(
-                "unknown_argument", f"The prompt {name} has no {quoted(argument)}{hint}", argument=argument[:80]
-            )
+            raise unknown_argument(f"The prompt {name}", argument, list(prompt.arguments)).of_a_read()
     said = {each: _checked(name, each, a, given.get(each, "")) for each, a in prompt.arguments.items()}
     text = prompt.text({each: value for each, value in said.items() if value})
     message = {"role": "user", "content": {"type": "text", "text": text}}

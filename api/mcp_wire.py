@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import pydantic_core
+from mcp import MCPError
 from mcp.server._streamable_http_modern import _SingleExchangeDispatchContext
 from mcp.server.connection import Connection
 from mcp.server.lowlevel import Server
@@ -50,6 +51,7 @@ from .hosts import Hosts
 
 VERSION_HEADER = "mcp-protocol-version"
 HANDSHAKE = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
+NOT_FOUND_OF_OLD = -32002  # until the era that says so by INVALID_PARAMS
 
 Json = dict[str, Any]
 Admit = Callable[[Request, Json | None], Awaitable[None]]
@@ -255,6 +257,14 @@ def failed(
     error = {"code": code, "message": text, **({} if data is None else {"data": data})}
     body = pydantic_core.to_json({"jsonrpc": "2.0", "id": id, "error": error})
     return Failed(Answer(status, body, headers or {}))
+
+
+def as_error(no: Refused, *, version: str, **about: str) -> MCPError:
+    """A refusal as the error of a request that is no tool call, in the form of this revision; `about` says of what."""
+    code = INTERNAL_ERROR if no.status >= 500 else INVALID_PARAMS
+    if no.status == 404 and version in HANDSHAKE:
+        code = NOT_FOUND_OF_OLD
+    return MCPError(code, str(no), {**no.body, **about})
 
 
 def _refused(request: Request, no: Refused, *, id: object) -> Answer:

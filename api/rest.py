@@ -20,31 +20,12 @@ from store.verbs.perform import perform
 from . import events
 from .answers import answer, failed, plain_error, read_body, refused, while_connected
 from .auth import COOKIE, any_badge, check_own_page
+from .examples import CALLS
+from .meanings import MEANINGS
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 TOOLS = "/api/tools/"
 DECISIONS = {"/api/decide": "decide", "/api/ask-back": "ask_back", "/api/take-back": "take_back"}
-TRAIL = "ask_AAECAwQFBgcICQoLDA0ODw"
-
-EXAMPLES: dict[str, dict[str, Any]] = {  # arguments that a verb takes, where there are any to show
-    "start": {},
-    "note": {"where": "job:release", "kind": "progress", "summary": "Built v1.4.0; all tests pass"},
-    "status": {"doing": "Building v1.4.0", "where": "job:release"},
-    "ask": {"where": "job:release", "summary": "Publish v1.4.0?", "payload": {"version": "1.4.0", "channel": "stable"}},
-    "redeem": {"trail": TRAIL},
-    "handoff": {"to": "agent:codex", "where": "job:release", "summary": "Write the release notes"},
-    "view": {"what": "job:release"},
-    "follow": {"what": TRAIL, "wait": 25},
-    "decide": {"trail": TRAIL, "digest": "…", "verdict": "reject", "reason": "Not on a Friday"},
-    "ask_back": {"trail": TRAIL, "text": "Which registry does it go to?"},
-    "take_back": {"trail": TRAIL, "reason": "Wrong version"},
-    "mint": {"name": "codex", "days": 30},
-    "renew": {"name": "codex", "days": 30},
-    "revoke": {"name": "codex"},
-    "human": {"name": "ana", "role": "approver"},
-    "sync": {"receipt": True, "slot": "morning", "outcome": "pass", "notes": "Reviewed PRs; two handoffs claimed"},
-    "link": {"name": "ana"},
-}
 
 
 class Problem(BaseModel):
@@ -154,10 +135,11 @@ def _arguments(raw: bytes) -> tuple[dict[str, Any], str]:
 def _described(row: Row) -> dict[str, Any]:
     """What OpenAPI says of a row's request."""
     arguments = schema(row)
-    fields = {**arguments["properties"], "space": {"type": "string"}}
+    fields = {name: {**shape, **_meant(row, name)} for name, shape in arguments["properties"].items()}
+    fields["space"] = {"type": "string", "description": "The space of the call, as in the header X-LogMem-Space"}
     content: dict[str, Any] = {"schema": {**arguments, "properties": fields}}
-    if row.verb in EXAMPLES:
-        content["example"] = EXAMPLES[row.verb]
+    if row.verb in CALLS:
+        content["example"] = CALLS[row.verb]
     headers = [
         ("X-LogMem-Space", "The space of the call, where the credential may enter several"),
         ("Idempotency-Key", "Makes a mutation repeatable: the same call gets the first answer again"),
@@ -172,6 +154,12 @@ def _described(row: Row) -> dict[str, Any]:
             for name, text in headers
         ],
     }
+
+
+def _meant(row: Row, argument: str) -> dict[str, str]:
+    """What OpenAPI says of an argument; an agent's own schema says no such thing, since each session pays for that."""
+    known = MEANINGS.get(row.verb, {}).get(argument)
+    return {"description": f"{known.says} {known.takes(argument)}".strip()} if known else {}
 
 
 def _unknown(known: dict[str, str]) -> Callable[[Request], Awaitable[Response]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvloop
 
-from bench import recall, settle, store, wire
+from bench import console, recall, settle, store, wire
 from bench.measure import Row
 from store.engine.embedded import Embedded, ensure, stop
 
@@ -21,6 +21,7 @@ BENCHES: dict[str, Bench] = {
     "brief": store.brief,
     "settle": settle.contention,
     "recall": recall.recall,
+    "console": console.console,
 }
 
 

@@ -22,7 +22,7 @@ from store.engine.store import open_store
 from store.recall.query import parse
 from store.recall.search import Filter
 from store.verbs.canonical import ledger_line
-from tests.recall.labelled import Question, entries, other, questions
+from tests.recall.labelled import FROZEN, LABELLED, Question, entries, other, questions
 from tests.world import World
 
 SIZE, SIZE_QUICK = 100_000, 10_000
@@ -30,6 +30,7 @@ AT_ONCE = 250  # entries of one commit
 WRITTEN = 40  # notes that are looked for at once
 OTHERS = 10.0  # ms, of the 95th percentile of what others do beside it
 BUILD = 600.0  # seconds that the first build may take
+SETS = (LABELLED, FROZEN)
 BAR = 50.0  # ms, of the 95th percentile
 
 
@@ -46,27 +47,34 @@ async def recall(engine: Embedded, *, quick: bool) -> list[Row]:
             Row(f"GET while the index is built: p95 / {OTHERS:.0f} ms", busy / OTHERS, 1.0,
                 f"p95 {busy:.1f} ms, {idle:.1f} ms when it stands; built in {built:.0f} s"),
             *await _asked(world, size, quick=quick),
-            *await _found(world, numbers, size),
+            *await _found(world, LABELLED, numbers[LABELLED], size),
+            *await _found(world, FROZEN, numbers[FROZEN], size),
             await _written(world),
         ]  # fmt: skip
         await world.store.close()
     return rows
 
 
-async def _filled(world: World, size: int) -> dict[int, int]:
-    """A Log of this length, the labelled set in it; the number of each labelled entry in the ledger."""
+async def _filled(world: World, size: int) -> dict[Path, dict[int, int]]:
+    """A Log of this length, the labelled sets in it; of each set the number of each of its entries in the ledger."""
     (head,) = (await world.store.across([world.space], Head()))[0]
     for lines in _batches(size):
         action = Action(world.keys.done("bench", secrets.token_hex(8)), "", "{}", 60_000)
         plan = Commit(result={}, entries=tuple(lines))
         await world.store.commit(world.keys, plan, seen={}, lines=[ledger_line(e) for e in lines], action=action)
-    return {n: head + size - len(entries()) + n for n in range(1, len(entries()) + 1)}
+    numbers: dict[Path, dict[int, int]] = {}
+    at = head + size
+    for data in reversed(SETS):
+        at -= len(entries(data))
+        numbers[data] = {n: at + n for n in range(1, len(entries(data)) + 1)}
+    return numbers
 
 
 def _batches(size: int) -> Iterator[list[Entry]]:
-    """Entries that nothing is asked about, then the labelled ones: what is old is no harder to find."""
+    """Entries that nothing is asked about, then the labelled sets: what is old is no harder to find."""
     rng = random.Random(7)
-    bodies = [*(other(rng, 100_000 + n) for n in range(size - len(entries()))), *entries()]
+    sets = [body for data in SETS for body in entries(data)]
+    bodies = [*(other(rng, 100_000 + n) for n in range(size - len(sets))), *sets]
     for n in range(0, size, AT_ONCE):
         yield [entry_of(json.loads(json.dumps(body))) for body in bodies[n : n + AT_ONCE]]
 
@@ -115,16 +123,17 @@ async def _asked(world: World, size: int, *, quick: bool) -> list[Row]:
     return [Row(f"recall at {size:,} entries: p95 / {BAR:.0f} ms", high / BAR, 1.0, raw)]
 
 
-async def _found(world: World, numbers: dict[int, int], size: int) -> list[Row]:
+async def _found(world: World, data: Path, numbers: dict[int, int], size: int) -> list[Row]:
     """How much of what is asked for is among the first five."""
     shares: dict[str, list[float]] = {}
-    for question in questions():
+    for question in questions(data):
         hits = (await world.do("agent:a0", "recall", query=question.query, limit=5))["hits"]
         shares.setdefault(question.kind, []).append(_share(question, [h["id"] for h in hits], numbers))
     every = [share for each in shares.values() for share in each]
     raw = ", ".join(f"{kind} {statistics.mean(each):.3f}" for kind, each in shares.items())
+    of = f"recall@5 among {size:,}, {data.stem} set"
     return [
-        Row(f"recall@5 among {size:,}", statistics.mean(every), 0.95, raw, at_least=True),
+        Row(of, statistics.mean(every), 0.95, raw, at_least=True),
         Row("… of names", statistics.mean(shares["name"]), 1.0, f"{len(shares['name'])} queries", at_least=True),
     ]
 

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NamedTuple
 
 import uvicorn
 import uvloop
@@ -45,9 +46,23 @@ def main() -> None:
         runner.run(serve(socket.socket(fileno=int(sys.argv[1]))))
 
 
+class Running(NamedTuple):
+    """A server process."""
+
+    port: int
+    pid: int
+
+
 @contextlib.asynccontextmanager
 async def serving(engine: Embedded) -> AsyncIterator[int]:
     """The port of a server process on this engine, for as long as the block lasts."""
+    async with running(engine) as server:
+        yield server.port
+
+
+@contextlib.asynccontextmanager
+async def running(engine: Embedded) -> AsyncIterator[Running]:
+    """A server process on this engine, for as long as the block lasts."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1024)
@@ -58,7 +73,7 @@ async def serving(engine: Embedded) -> AsyncIterator[int]:
         )  # fmt: skip
     try:
         await _ready(port)
-        yield port
+        yield Running(port, process.pid)
     finally:
         process.terminate()
         await process.wait()

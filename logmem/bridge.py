@@ -2,7 +2,12 @@
 
 A request whose connection fails is sent again for a while. A call of a tool can be: it carries an action id, so that
 the server does it once and gives its first result again. What the bridge cannot find out it says: `store_unavailable`
-when nothing was done, `unconfirmed` when it may have been; the same call, made again soon, goes on under its first id.
+when nothing was done, `unconfirmed` when it may have been.
+
+An action id is of one request and ends with it: a call that a client makes again is a call of its own, however equal it
+is. Only the client knows whether it means the first one; what was written since, here or by others, may have made the
+first result untrue, and to replay that would lose what is meant now. So `unconfirmed` says to look first, as the server
+does to whoever gives no action id. A client that wants to repeat a call gives one itself.
 """
 
 import asyncio
@@ -17,13 +22,11 @@ from typing import Any, NamedTuple
 import httpx
 
 from . import message
-from .message import Json, Kind, Message, Unfit
+from .message import Json, Kind, Message, Overlong, Unfit
 
 LIMIT = 1 << 20  # bytes of a request that the server takes
 IN_FLIGHT = 100  # requests at once
 FIRST_PAUSE, LAST_PAUSE = 0.1, 2.0  # seconds before a request is sent again
-MEMORY = 600.0  # seconds for which a call that was not confirmed keeps its action id
-REMEMBERED = 1000  # such calls
 AGAIN = {502, 503, 504}  # of HTTP: a server that ends or begins, or a proxy whose server is away
 NOT_DONE = ("store_unavailable", "busy")
 UNSETTLED = ("unconfirmed", *NOT_DONE)  # codes with which the server asks to be asked again
@@ -49,8 +52,8 @@ class Bridge:
     patience: float
     say: Callable[[str], None]
 
-    async def run(self, lines: AsyncIterator[bytes | None], write: Write) -> None:
-        """Pass on every line until they end, and then the answers that are still to come. None is too long a line."""
+    async def run(self, lines: AsyncIterator[bytes | Overlong], write: Write) -> None:
+        """Pass on every line until they end, and then the answers that are still to come."""
         passing = _Passing(self, write)
         try:
             async for each in lines:
@@ -68,13 +71,12 @@ class _Passing:
         self._tasks: dict[str, asyncio.Task[None]] = {}  # requests by their id in JSON: 1 is not "1"
         self._notices: set[asyncio.Task[None]] = set()
         self._agreed = ""  # the version of the handshake
-        self._unconfirmed: dict[str, tuple[str, float]] = {}
         self._away = False
 
-    async def take(self, raw: bytes | None) -> None:
+    async def take(self, raw: bytes | Overlong) -> None:
         """Begin with what a line says."""
-        if raw is None:
-            await self._write(message.error(None, message.INVALID_REQUEST, _too_long()))
+        if isinstance(raw, Overlong):
+            await self._write(message.error(raw.id, message.INVALID_REQUEST, _too_long()))
             return
         if not raw.strip():
             return
@@ -145,35 +147,21 @@ class _Passing:
 
     async def _answer(self, said: Message) -> bytes:
         """The answer to a request, of the server or, when it stays away, our own."""
-        action = self._action(said) if said.wants_action else ""
-        body = said.with_action(action) if action else said.raw
-        pause, give_up, sent, settled = FIRST_PAUSE, 0.0, False, False
-        try:
-            while True:
-                got = await self._attempt(said, body)
-                settled, sent = got.settled, sent or got.sent
-                if settled:
-                    self._is_back()
-                    return got.answer
-                give_up = give_up or time.monotonic() + self._bridge.patience
-                if time.monotonic() >= give_up:
-                    return self._given_up(said, got, sent=sent, named=bool(action))
-                self._is_away(got.why)
-                await asyncio.sleep(min(pause, max(0.0, give_up - time.monotonic())))
-                pause = min(2 * pause, LAST_PAUSE)
-        finally:
-            if action and not settled:  # given up, by us or by the client: it may come again
-                self._unconfirmed[_same(said)] = (action, time.monotonic() + MEMORY)
-
-    def _action(self, said: Message) -> str:
-        """An id for a call: a new one, or that of the same call before, which was not confirmed."""
-        now = time.monotonic()
-        for key in [key for key, (_, end) in self._unconfirmed.items() if end < now]:
-            del self._unconfirmed[key]
-        while len(self._unconfirmed) > REMEMBERED:
-            del self._unconfirmed[next(iter(self._unconfirmed))]
-        before = self._unconfirmed.pop(_same(said), None) if self._unconfirmed else None
-        return before[0] if before else f"stdio-{secrets.token_hex(12)}"
+        body = said.with_action(f"stdio-{secrets.token_hex(12)}") if said.wants_action else said.raw
+        once = said.is_call and not (said.wants_action or said.named)  # it has no place for an action id
+        pause, give_up, sent = FIRST_PAUSE, 0.0, False
+        while True:
+            got = await self._attempt(said, body)
+            sent = sent or got.sent
+            if got.settled:
+                self._is_back()
+                return got.answer
+            give_up = give_up or time.monotonic() + self._bridge.patience
+            if time.monotonic() >= give_up or (once and sent):
+                return self._given_up(said, got, sent=sent)
+            self._is_away(got.why)
+            await asyncio.sleep(min(pause, max(0.0, give_up - time.monotonic())))
+            pause = min(2 * pause, LAST_PAUSE)
 
     async def _attempt(self, said: Message, body: bytes) -> Attempt:
         """Send it once."""
@@ -195,7 +183,7 @@ class _Passing:
             self._agreed = _agreed(told) or self._agreed
         return Attempt(_fitting(said, told, answer.content), True, True, "")
 
-    def _given_up(self, said: Message, last: Attempt, *, sent: bool, named: bool) -> bytes:
+    def _given_up(self, said: Message, last: Attempt, *, sent: bool) -> bytes:
         """What is said when the time is over: the server's own words where they are true of all attempts."""
         if last.answer and not sent:
             return last.answer
@@ -203,7 +191,7 @@ class _Passing:
         if not sent:
             text = f"{tried} Nothing was done. Retry later; if it stays away, tell the person who runs it."
             return message.failure(said, code="store_unavailable", text=text, retry_after=5)
-        again = "Make the same call again: it is not done twice." if named else "Look before you repeat it."
+        again = "Repeat it with the same action id." if said.named else "Look before you repeat it."
         text = f"{tried} It may or may not have been done. {again}"
         return message.failure(said, code="unconfirmed", text=text, retry_after=5)
 
@@ -216,11 +204,6 @@ class _Passing:
         if self._away:
             self._away = False
             self._bridge.say(f"{self._bridge.url} is back.")
-
-
-def _same(said: Message) -> str:
-    """What two calls have in common that ask for the same."""
-    return json.dumps([said.params.get("name"), said.params.get("arguments")], sort_keys=True)
 
 
 def _parsed(content: bytes) -> Json:

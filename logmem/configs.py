@@ -61,6 +61,7 @@ class Client:
     extra: Mapping[str, Any] | None = None  # of a new entry, beside what connects it
     prefers: Transport = "http"
     after: str = ""
+    asks: str = ""  # what it asks of whoever works in a project with such a file
 
     @property
     def path(self) -> tuple[str, str]:
@@ -172,6 +173,7 @@ CLIENTS: Mapping[str, Client] = {
             "mcpServers",
             extra={"alwaysLoad": True},
             after="Start a new session of Claude Code; `claude mcp list` shows it.",
+            asks="There it asks once whether to use the server of this folder: say yes.",
         ),
         Client(
             "codex",

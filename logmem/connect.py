@@ -12,7 +12,7 @@ from . import configfile, jsontext, show
 from .configfile import Change, Unwritable
 from .configs import CLIENTS, RULE, STEPS, Client, Entry, Link, Transport, claude_folder
 from .fault import USAGE, Fault
-from .jsontext import Odd
+from .jsontext import Odd, Uneditable
 from .keyring import Held, Wanted, address, held, public
 from .options import Json, Space
 
@@ -54,6 +54,16 @@ class Wish:
     @property
     def had(self) -> Link | None:
         return self.client.link(self.old) if self.old else None
+
+    @property
+    def folders(self) -> bool:
+        """Whether folders may be made for it: the client's own, and not what may be a slip in --config."""
+        return self.scope != "elsewhere"
+
+    def without(self, text: str) -> bool:
+        """Whether no entry of ours stands in the text, so that it is what somebody may want back."""
+        entry = self.client.found(text)
+        return not entry or not self.client.link(entry).token.startswith("lmk_")
 
     @property
     def wanted(self) -> Wanted:
@@ -108,6 +118,8 @@ def connect(  # noqa: PLR0917 - typer reads the order of arguments from here; no
 
     Run again, it keeps the key that is there. For Claude.ai and ChatGPT it prints what to do.
     """
+    if printing and remove:
+        raise Fault("--print shows what would be written, and --remove writes: give one of them.", code=USAGE)
     if client in STEPS:
         _steps(client, agent, json=json)
         return
@@ -117,13 +129,13 @@ def connect(  # noqa: PLR0917 - typer reads the order of arguments from here; no
     quiet(found)
     row = CLIENTS[client]
     where = "elsewhere" if config else scope
-    wish = _with_old(Wish(row, _file(row, scope, config), where, found, agent, transport))
+    wish = Wish(row, _file(row, scope, config), where, found, agent, transport)
     if printing:
-        _print(wish, json=json)
+        _print(_as_found(wish), json=json)
     elif remove:
         _tell_removed(wish, _removed(wish, agents_md=agents_md), json=json)
     else:
-        _tell(wish, _connected(wish, agents_md=agents_md), json=json)
+        _tell(wish, _connected(_checked(wish), agents_md=agents_md), json=json)
 
 
 def _steps(client: str, agent: str | None, *, json: bool) -> None:
@@ -147,12 +159,20 @@ def _file(client: Client, scope: str, config: Path | None) -> Path:
     return Path.cwd() / client.project
 
 
-def _with_old(wish: Wish) -> Wish:
+def _as_found(wish: Wish) -> Wish:
+    """The wish with what stands in the file, if that can be read."""
+    try:
+        return replace(wish, old=wish.client.found(configfile.text(wish.file)))
+    except (Odd, Unwritable) as why:
+        show.say(f"{_said(wish, why)} What may stand there of LogMem is not heeded.")
+        return wish
+
+
+def _checked(wish: Wish) -> Wish:
     """The wish with what stands in the file. Fault: the file is one that we do not write, with what to paste."""
     try:
-        file = wish.file.resolve()
-        configfile.check(file)
-        text = configfile.text(file)
+        configfile.check(wish.file, folders=wish.folders)
+        text = configfile.text(wish.file)
         old = wish.client.found(text)
         wish.client.put(text, old or {"url": ""})  # what is said of it now is not said after a key was made
     except (Odd, Unwritable) as why:
@@ -160,14 +180,20 @@ def _with_old(wish: Wish) -> Wish:
     return replace(wish, old=old)
 
 
+def _said(wish: Wish, why: Exception) -> str:
+    """What stands in the way of a change of the file."""
+    return f"{wish.file} is left as it is: {why}." if isinstance(why, Odd) else f"{why} Nothing was written."
+
+
 def _not_written(wish: Wish, why: Exception) -> Fault:
     """The refusal to write a file, and what its owner can put there."""
-    odd = f"{wish.file} is left as it is: {why}." if isinstance(why, Odd) else f"{why} Nothing was written."
+    how = "Mend that and run this again; or put this there yourself"
+    if isinstance(why, Uneditable):
+        how = "Put this there yourself, in place of what it says of logmem"
+    elif isinstance(why, Unwritable):
+        how = f"Mend that and run this again; or put this where {wish.client.label} reads it"
     text = wish.client.shown(wish.entry(_placed(wish)))
-    return Fault(
-        f"{odd} Mend that and run this again; or put this there yourself, with a key of your own (logmem mint NAME) "
-        f"in its place:\n{text}"
-    )
+    return Fault(f"{_said(wish, why)} {how}, with a key of your own (logmem mint NAME) in its place:\n{text}")
 
 
 def _placed(wish: Wish, token: str = PLACEHOLDER) -> Held:
@@ -206,22 +232,24 @@ def _connected(wish: Wish, *, agents_md: bool) -> dict[str, Any]:
         return text if wish.client.found(text) == entry else wish.client.put(text, entry)
 
     try:
-        change = configfile.change(wish.file, edit, secret=True)
+        change = configfile.change(wish.file, edit, keep=wish.without, secret=True, folders=wish.folders)
     except (Odd, Unwritable) as why:
         spare = f"\nA key was made and is not used: logmem revoke {key.key}" if key.how == "made" else ""
         raise Fault(f"{_not_written(wish, why)}{spare}") from None
     more = {name: str(each.path) for name, each in _beside(wish, agents_md=agents_md).items()}
     written = wish.client.found(configfile.text(change.path)) or {}
     started = through.start(wish.client, written)
-    return _result(wish, key, change, wish.client.link(written), started) | more
+    return _result(wish, key, change, written, started) | more
 
 
-def _result(wish: Wish, key: Held, change: Change, link: Link, started: "Started") -> dict[str, Any]:
+def _result(wish: Wish, key: Held, change: Change, written: Entry, started: "Started") -> dict[str, Any]:
+    link = wish.client.link(written)
     return {
         "client": wish.client.name,
         "config": str(change.path),
         "changed": change.changed,
         "backup": str(change.backup) if change.backup else None,
+        "switched_off": written.get("enabled") is False or written.get("disabled") is True,
         "transport": link.transport,
         "url": link.url,
         "agent": started.agent,
@@ -240,7 +268,7 @@ def _tell(wish: Wish, result: dict[str, Any], *, json: bool) -> None:
         show.as_json(result)
         return
     show.line(f"{wish.client.label} is connected: {result['agent']} in space {result['space']}.")
-    kept = f"; what stood there before is in {result['backup']}" if result["backup"] else ""
+    kept = f"; what stood there at first is in {result['backup']}" if result["backup"] else ""
     show.line(f"  Config  {result['config']}{kept if result['changed'] else ', which said so already'}")
     until = f", until {result['expires_at']}" if result["expires_at"] else ""
     show.line(f"  Via     {result['transport']}, {result['url']}, with {KEYS[result['key_is']]}{until}")
@@ -250,17 +278,28 @@ def _tell(wish: Wish, result: dict[str, Any], *, json: bool) -> None:
     show.line(f"  Start   through what was written: {result['tools']} tools, and this Brief")
     for each in result["brief"]:
         show.line(f"          {each}")
+    if result["switched_off"]:
+        show.line(f"It is switched off in {result['config']}, as it was before: switch it on there.")
     if wish.scope == "project":
         show.line("The file holds a key: keep it out of version control.")
     show.line(wish.client.after)
+    if wish.scope == "project" and wish.client.asks:
+        show.line(wish.client.asks)
 
 
 def _removed(wish: Wish, *, agents_md: bool) -> dict[str, Any]:
-    had = wish.had
+    had = None
     try:
-        change = configfile.change(wish.file, wish.client.drop, secret=False)
+        old = wish.client.found(configfile.text(wish.file))
+        had = wish.client.link(old) if old else None
+        change = configfile.change(wish.file, wish.client.drop, keep=wish.without, secret=False)
     except (Odd, Unwritable) as why:
-        raise Fault(f"{wish.file} is left as it is: {why}") from None
+        how = "Take" if isinstance(why, Uneditable) else "Mend that and run this again; or take"
+        key = had and public(had.token)
+        good = f" The key in it is still good; end it: logmem revoke {key}" if key else ""
+        raise Fault(
+            f"{_said(wish, why)} {how} what it says of {'.'.join(wish.client.path)} out yourself.{good}"
+        ) from None
     more = {name: str(each.path) for name, each in _beside(wish, agents_md=agents_md, gone=True).items()}
     return {
         "client": wish.client.name,
@@ -277,26 +316,32 @@ def _tell_removed(wish: Wish, result: dict[str, Any], *, json: bool) -> None:
     elif not result["changed"]:
         show.line(f"LogMem does not stand in {result['config']}.")
     else:
-        show.line(f"LogMem is out of {result['config']}; what stood there before is in {result['backup']}.")
+        kept = f"; what stood there at first is in {result['backup']}" if result["backup"] else ""
+        show.line(f"LogMem is out of {result['config']}{kept}.")
         if result["key"]:
-            show.line(f"The key is still good, also in that copy. End it: logmem revoke {result['key']}")
+            show.line(f"The key is still good. End it: logmem revoke {result['key']}")
 
 
 def _beside(wish: Wish, *, agents_md: bool, gone: bool = False) -> dict[str, Change]:
     """What is written beside the client's configuration; where that is not possible it is said, and no more."""
-    works: dict[str, tuple[Path, Callable[[str], str]]] = {}
+    works: dict[str, tuple[Path, Callable[[str], str], str]] = {}
     if wish.client.name == "claude-code" and wish.scope != "elsewhere":
         folder = Path.cwd() / ".claude" if wish.scope == "project" else claude_folder()
-        works["rules"] = folder / ("settings.local.json" if wish.scope == "project" else "settings.json"), _rules(gone)
+        file = folder / ("settings.local.json" if wish.scope == "project" else "settings.json")
+        works["rules"] = file, _rules(gone), RULE
     if agents_md:
-        works["agents_md"] = Path.cwd() / "AGENTS.md", _guide(gone)
+        works["agents_md"] = Path.cwd() / "AGENTS.md", _guide(gone), BEGIN
     done: dict[str, Change] = {}
-    for name, (path, edit) in works.items():
+    for name, (path, edit, mark) in works.items():
         try:
-            done[name] = configfile.change(path, edit, secret=False)
+            done[name] = configfile.change(path, edit, keep=_lacks(mark), secret=False)
         except (Odd, Unwritable) as why:
             show.say(f"{path} is left as it is: {why}")
     return done
+
+
+def _lacks(mark: str) -> Callable[[str], bool]:
+    return lambda text: mark not in text
 
 
 def _rules(gone: bool) -> Callable[[str], str]:

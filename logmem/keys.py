@@ -7,8 +7,6 @@ import typer
 from . import show
 from .options import Days, Json, Space
 
-PAGES = 1000  # of 100 keys: a bound on following cursors
-
 Key = Annotated[str, typer.Argument(metavar="NAME", help="The agent, or the id of one of its keys.")]
 
 
@@ -51,18 +49,11 @@ def keys(space: Space = None, json: Json = False) -> None:
     from .operate import Operator, operate
 
     async def work(operator: Operator) -> dict[str, Any]:
-        page = await operator.do("keys")
-        found = list(page["keys"])
-        for _ in range(PAGES):
-            if "cursor" not in page:
-                break
-            page = await operator.do("keys", cursor=page["cursor"])
-            found += page["keys"]
-        return {"space": page["space"], "keys": found, "total": page["total"]}
+        return await operator.every("keys")
 
     result = operate(work, space=space)
     if json:
-        show.as_json(result)
+        show.as_json({name: result[name] for name in ("space", "keys", "total")})
         return
     columns = ["key", "name", "may", "state", "expires_at", "last_write", "responsible"]
     none = f"There is no key in {result['space']} yet. Make one: logmem mint NAME --space {result['space']}"

@@ -5,6 +5,7 @@ A message goes on byte for byte, so that the server judges what the client wrote
 
 import base64
 import json
+import math
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -17,6 +18,7 @@ PARSE_ERROR, INVALID_REQUEST, INTERNAL_ERROR = -32700, -32600, -32603
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"  # in each request's _meta, of the era without a handshake
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}  # what Mcp-Name repeats
+_LAST_ID = re.compile(rb'[{,]\s*"id"\s*:\s*("[^"\\\x00-\x1f]*"|-?[0-9]{1,20})\s*\}\s*\Z')
 _PLAIN = re.compile(r"(?! )(?!=\?base64\?)[ -~]*(?<! )")
 
 Json = dict[str, Any]
@@ -36,6 +38,31 @@ class Unfit(ValueError):
     def __init__(self, code: int, text: str, *, id: object = None) -> None:
         super().__init__(text)
         self.answer = error(id, code, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlong:
+    """A line of which no more than its beginning and its end were kept."""
+
+    head: bytes
+    tail: bytes
+
+    @property
+    def id(self) -> object:
+        """The id, where it stands at either end, as clients write it; else None. Text that looks like one is none."""
+        text = self.head.decode(errors="replace")
+        at = after_space(text, 0)
+        try:
+            for each in members(text, at) if text[at : at + 1] == "{" else ():
+                if each.name == "id" and each.end < len(text):
+                    return _known(json.loads(text[each.start : each.end]))
+        except (ValueError, IndexError, RecursionError):  # the head ends amid this value
+            pass
+        found = _LAST_ID.search(self.tail)
+        try:
+            return _known(json.loads(found[1])) if found else None
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +93,18 @@ class Message:
 
     @property
     def wants_action(self) -> bool:
-        """Whether it calls a tool, and its client gave it no action id of its own that makes it repeatable."""
-        meta, arguments = self.params.get("_meta", {}), self.params.get("arguments")
-        own = isinstance(arguments, dict) and "action_id" in arguments
-        return self.is_call and bool(self.params) and isinstance(meta, dict) and ACTION_ID not in meta and not own
+        """Whether it calls a tool, and has no action id of its client's own and a place for one."""
+        meta = self.params.get("_meta", {})
+        return (
+            self.is_call and bool(self.params) and isinstance(meta, dict) and ACTION_ID not in meta and not self.named
+        )
+
+    @property
+    def named(self) -> bool:
+        """Whether its client gave it an action id of its own; to the server an empty one is none."""
+        arguments = self.params.get("arguments")
+        own = arguments.get("action_id") if isinstance(arguments, dict) else ""
+        return bool(self.meta.get(ACTION_ID) or own)
 
     def headers(self, agreed: str) -> dict[str, str]:
         """The headers of its request; `agreed` is the version of the handshake, or ''."""
@@ -101,14 +136,19 @@ def read(line: bytes) -> Message:
         raise Unfit(PARSE_ERROR, f"Parse error: a line is one message in JSON, in UTF-8 ({wrong}).") from None
     if not isinstance(said, dict):
         raise Unfit(INVALID_REQUEST, "Invalid request: a line is one JSON-RPC message, an object.")
-    id, method, params = said.get("id"), said.get("method"), said.get("params")
-    if isinstance(method, str) and ("id" not in said or isinstance(id, str | int | float)):
+    id, method, params = _known(said.get("id")), said.get("method"), said.get("params")
+    if isinstance(method, str) and ("id" not in said or id is not None):
         kind = Kind.REQUEST if "id" in said else Kind.NOTICE
         return Message(line, kind, method, id, params if isinstance(params, dict) else {})
     if method is None and ("result" in said or "error" in said):
         return Message(line, Kind.ANSWER, "", id, {})
-    known = id if isinstance(id, str | int | float) else None
-    raise Unfit(INVALID_REQUEST, "Invalid request: this is no JSON-RPC request or notification.", id=known)
+    raise Unfit(INVALID_REQUEST, "Invalid request: this is no JSON-RPC request or notification.", id=id)
+
+
+def _known(id: object) -> object:
+    """The id, if it is one that JSON can say again: a string or a number, neither NaN nor infinite; else None."""
+    fits = isinstance(id, str | int) or (isinstance(id, float) and math.isfinite(id))
+    return id if fits and not isinstance(id, bool) else None
 
 
 def error(id: object, code: int, text: str, *, data: object = None) -> bytes:

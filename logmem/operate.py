@@ -20,6 +20,7 @@ from .fault import Fault
 from .setting import address, quiet, settings
 from .show import say
 
+PAGES = 10_000  # a bound on following cursors
 PATIENCE = 3.0  # seconds for a store elsewhere: somebody is waiting
 
 T = TypeVar("T")
@@ -43,6 +44,16 @@ class Operator:
             return await perform(self.store, Badge("operator", client="logmem", spaces=spaces), ROWS[verb], given)
         except Refused as no:
             raise await self._told(no, reads=ROWS[verb].pure) from None
+
+    async def every(self, verb: str) -> Result:
+        """What a verb lists under its own name, page after page: the result of its first page with all rows."""
+        result = page = await self.do(verb)
+        for _ in range(PAGES):
+            if "cursor" not in page:
+                break
+            page = await self.do(verb, cursor=page["cursor"])
+            result[verb] += page[verb]
+        return result
 
     async def _told(self, no: Refused, *, reads: bool) -> Refused:
         """A refusal in the words of who runs a command."""

@@ -75,7 +75,7 @@ def listed(space: Space = None, json: Json = False) -> None:
     from .operate import Operator, operate
 
     async def work(operator: Operator) -> dict[str, Any]:
-        return await operator.do("people")
+        return await operator.every("people")
 
     result = operate(work, space=space)
     if json:
@@ -106,10 +106,10 @@ async def _check_here(operator: Any, name: str) -> None:
     from store.domain.errors import Refused
     from store.domain.ids import near
 
-    found = await operator.do("people")
+    found = await operator.every("people")
     ids = [row["person"].partition(":")[2] for row in found["people"]]
     id = name.removeprefix("human:")
-    if id in ids or found["total"] > len(ids):
+    if id in ids:
         return
     close = near(id, ids)
     hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(ids) or 'none yet'}."

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from .fault import UNREACHABLE, USAGE, Fault
+from .message import Overlong
 from .server import Lost, Unreached
 from .show import say
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from .server import Access
 
-LONGEST = 8 << 20  # bytes of a line that are read to find out whose request it is
+LONGEST = 8 << 20  # bytes of a line that are read whole
+HEAD, TAIL = 64 << 10, 1 << 10  # bytes of a longer one that are kept, to find out whose request it is
 STARTS = 3.0  # seconds for which a server that is away is asked again when we start; some clients wait 10 s in all
 ANSWERS = 6.0  # seconds for its answer
 IDLE = 2.0  # seconds that an idle connection is used again: some proxies end theirs after 5
@@ -168,13 +170,13 @@ class _Lines:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._read: asyncio.Queue[bytes | None] = asyncio.Queue(16)  # a bound on what is read ahead
+        self._read: asyncio.Queue[bytes | Overlong] = asyncio.Queue(16)  # a bound on what is read ahead
         threading.Thread(target=self._feed, daemon=True).start()
 
-    async def read(self) -> AsyncIterator[bytes | None]:
-        """Each line without its end, until stdin ends. None is a line that is too long."""
+    async def read(self) -> AsyncIterator[bytes | Overlong]:
+        """Each line without its end, until stdin ends."""
         while (line := await self._read.get()) != b"":
-            yield line[:-1] if line and line.endswith(b"\n") else line
+            yield line[:-1] if isinstance(line, bytes) and line.endswith(b"\n") else line
 
     def _feed(self) -> None:
         os.set_blocking(0, True)
@@ -190,17 +192,19 @@ class _Lines:
                     return
 
 
-def _line(file: BinaryIO) -> bytes | None:
-    """The next line; b'' at the end, None for one that is too long."""
+def _line(file: BinaryIO) -> bytes | Overlong:
+    """The next line; b'' at the end."""
     try:
         line = file.readline(LONGEST)
         if len(line) < LONGEST or line.endswith(b"\n"):
             return line
-        while (rest := file.readline(LONGEST)) and not rest.endswith(b"\n"):
-            pass
+        tail = rest = line[-TAIL:]
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(LONGEST)
+            tail = (tail + rest[-TAIL:])[-TAIL:]
     except OSError:
         return b""
-    return None
+    return Overlong(line[:HEAD], tail)
 
 
 class _Writer:

@@ -9,9 +9,11 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from .jsontext import Odd
+from .jsontext import Odd, Uneditable
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_LONG = r'"""(?:[^\\]|\\.)*?"{3,5}|\'\'\'.*?\'{3,5}'
+_TEXTS = re.compile(rf'({_LONG})|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -37,7 +39,7 @@ def put(text: str, path: tuple[str, str], table: Mapping[str, Any]) -> str:
         lines += ["\n", *block] if lines else block
     else:
         lines[at:at] = block
-    return _checked("".join(lines), {**said, outer: {**held, name: dict(table)}})
+    return _checked("".join(lines), path, {**said, outer: {**held, name: dict(table)}})
 
 
 def drop(text: str, path: tuple[str, str]) -> str:
@@ -52,8 +54,8 @@ def drop(text: str, path: tuple[str, str]) -> str:
         del lines[at - 1]  # of two blank lines that would meet, or one that would end the file
     rest = {each: value for each, value in held.items() if each != name}
     left = {**said, outer: rest} if rest else {each: value for each, value in said.items() if each != outer}
-    new = "".join(lines)
-    return new if not rest and parse(new) == {**said, outer: {}} else _checked(new, left)
+    # Where it was the last one, a line [outer] may stand there still.
+    return _checked("".join(lines), path, left, *([] if rest else [{**said, outer: {}}]))
 
 
 def rendered(path: tuple[str, ...], table: Mapping[str, Any]) -> str:
@@ -70,15 +72,22 @@ def _without(text: str, path: tuple[str, str]) -> tuple[list[str], int | None]:
     cut: list[str] = []
     at: int | None = None
     inside = False
-    for line in text.splitlines(keepends=True):
-        if re.match(r"\s*\[", line):
+    # Of a text over several lines no line begins a table, whatever stands there.
+    plain = _TEXTS.sub(lambda found: re.sub(r"[^\n]", "x", found[0]) if found[1] else found[0], text)
+    for line, bare in zip(_lines(text), _lines(plain), strict=True):
+        if re.match(r"\s*\[", bare):
             if inside:
                 kept += _left_behind(cut)
-            inside, cut = bool(ours.match(line)), []
+            inside, cut = bool(ours.match(bare)), []
             if inside and at is None:
                 at = len(kept)
         (cut if inside else kept).append(line)
     return kept + (_left_behind(cut) if inside else []), at
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends, as TOML counts them."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _left_behind(table: list[str]) -> list[str]:
@@ -106,7 +115,14 @@ def _value(value: object) -> str:
     raise Odd(f"a {type(value).__name__} stands in it")
 
 
-def _checked(text: str, wanted: object) -> str:
-    if parse(text) != wanted:
-        raise Odd("it is written in a form that is not edited here")
-    return text
+def _checked(text: str, path: tuple[str, str], *wanted: object) -> str:
+    try:
+        if parse(text) in wanted:
+            return text
+    except Odd:  # of what we made of it: theirs was read
+        pass
+    outer, name = path
+    raise Uneditable(
+        f"it is TOML, but {outer} is written there in a form that is not edited here, with dotted keys or an inline "
+        f"table; tables are, each with a line [{outer}.{name}]"
+    )

@@ -172,7 +172,7 @@ class _Up:
         except Refused as no:
             if no.code != "id_taken":  # it is there already
                 raise
-        owners = [p for p in (await operator.do("people"))["people"] if p["role"] == "owner"]
+        owners = [p for p in (await operator.every("people"))["people"] if p["role"] == "owner"]
         for owner in owners:
             if owner["signed_in"]:
                 return _Door(owner["person"].partition(":")[2])

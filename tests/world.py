@@ -18,6 +18,7 @@ from store.verbs.catalog import ROWS
 from store.verbs.identity import Badge, read_token
 from store.verbs.perform import perform
 from store.verbs.sessions import sign_in
+from tests.handbook.codes import all_refusals
 
 Result = dict[str, Any]
 
@@ -92,6 +93,7 @@ class World:
             return said
         error = said["error"]
         assert reply.status_code == STATUS[error["code"]], said
+        assert error["code"] in all_refusals(ROWS[verb]), f"not said of {verb} in docs/tools.md: {said}"
         raise Refused(error.pop("code"), error.pop("message"), **error)
 
     async def pass_time(self, ms: int) -> None:

@@ -40,7 +40,8 @@ PASSING = ("now", "says", "stands", "until", "age")  # what a result says otherw
 OURS = frozenset(("decided", "taken_back", "redeemed", "withdrawn", "expired", "lapsed", "accepted", "redacted"))
 VERBS = {"approve": "approved", "reject": "rejected", "answer": "answered", "question": "asked", "redeemed": "used it"}
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
-ESCAPES = re.compile(r'(\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt"\\]))')
+ESCAPES = re.compile(r'((?:\\u[0-9a-f]{4}|\\U[0-9a-f]{8})+|\\[nrt"\\])')
+MARKED = 2000  # escapes of one text that are marked; one with more is shown without marks, so that its page stays light
 ESCAPED = 10  # characters that one becomes at most
 BRIEF = 200  # characters of a text on a list
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -76,6 +77,8 @@ def brief(text: str) -> str:
 def escapes(line: str) -> Markup:
     """Escaped text for a page, with each escape marked: what hides in a text should strike the eye."""
     parts = ESCAPES.split(line)  # text and escapes by turns
+    if len(parts) > 2 * MARKED:
+        return escape(line)
     kinds = {"\\n": "esc eol", "\\\\": "", '\\"': ""}
     marked = [
         Markup('<span class="{}">{}</span>').format(kind, part)

@@ -10,18 +10,19 @@ from store.domain.errors import Refused
 
 from ..answers import record
 from ..auth import COOKIE
-from . import inbox
+from . import fleet, inbox, jobs, keys, log
 from .door import Door, secure, whose_session
 from .forms import action, read_form
 from .frame import NOBODY, Frame, Headers, quoted, to
 from .session import check_form, forget
 from .visit import Page, Posted, Show, visit
 
-PAGES: tuple[Page, ...] = (inbox.PAGE,)  # in the order of the navigation
+PAGES: tuple[Page, ...] = (inbox.PAGE, fleet.PAGE, jobs.PAGE, log.PAGE, keys.PAGE)  # in the order of the navigation
 
 EVERY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 TITLES = {400: "That did not work", 403: "Not for you", 404: "Not found", 409: "It stands otherwise", 413: "Too large"}
 UNAVAILABLE = "Not now"
+GONE = ("scope_unknown",)  # refusals after which there is no page to show again; what else is gone, its page says
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -77,7 +78,7 @@ class Console:
                 named = action(fields, given)
                 done = await here.call(posted.form.verb, action_id=named, **given)
             except Refused as no:
-                if no.status in (401, 404):
+                if no.status == 401 or no.code in GONE:
                     raise
                 return await posted.again(replace(here, no=no, typed=fields))
             return posted.then(here, done)

@@ -35,7 +35,7 @@ class Person:
 
     async def signed_in(self) -> bool:
         """Whether a session of theirs is open here."""
-        found = (await self.operator.do("people"))["people"]
+        found = (await self.operator.every("people"))["people"]
         return any(each["person"] == self.id and each["signed_in"] for each in found)
 
     async def approve(self, trail: str) -> Mapping[str, Any]:
@@ -86,7 +86,7 @@ async def who_decides(operator: "Operator", house: House, *, auto: bool) -> str:
     if auto or not house.fleet:
         return STAND_IN
     try:
-        there = await Operator(operator.store, house.settings, house.fleet, "LOGMEM_SPACE").do("people")
+        there = await Operator(operator.store, house.settings, house.fleet, "LOGMEM_SPACE").every("people")
     except Refused:  # there is no such space
         return STAND_IN
     owners = [each["person"].partition(":")[2] for each in there["people"] if each["role"] == "owner"]

@@ -145,7 +145,7 @@ async def _revoked(operator: Operator, keys: list[str]) -> list[str]:
 
 async def _check_alone(operator: Operator, agent: str) -> None:
     """Fault: another demo plays in this space, or was killed there."""
-    keys = (await operator.do("keys"))["keys"]
+    keys = (await operator.every("keys"))["keys"]
     if sum(each["name"] == agent and each["state"] == "live" for each in keys) > 1:
         raise Fault(
             f"A demo is playing in {operator.space}, or was killed there: agent:{agent} has another live key. Nothing "

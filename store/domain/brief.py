@@ -12,7 +12,7 @@ from typing import Any
 
 from .document import Document
 from .errors import Refused
-from .lines import Line, View, lines_of, short
+from .lines import Line, View, lines_of, span_short
 from .moments import HOUR, iso
 from .sentences import BUDGET, ONE, OUTSTANDING, TOP, WIDE, around, compact, next_call, sentence
 from .tokens import Chunk, chunk, joined, tokens_upper
@@ -211,7 +211,7 @@ class Draft:
         shown = {**line.facts, **{name: _cut(said, width) for name, said in line.texts.items()}}
         urgent = line.left and line.left < URGENT
         if line.left and (self.rich or urgent):
-            shown["left"] = short(line.left)
+            shown["left"] = span_short(line.left)
         step = next_call(line.section, shown) if self.rich else None
         return {**shown, "next": step} if step else shown
 

@@ -4,6 +4,7 @@ A refusal knows a status *hint* and nothing of HTTP: a surface decides what to m
 the whole list of codes; a code outside it is a mistake of the programmer, not something a caller can meet.
 """
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -61,6 +62,9 @@ _BY_STATUS: Mapping[int, tuple[str, ...]] = {
 STATUS: Mapping[str, int] = MappingProxyType({code: status for status, codes in _BY_STATUS.items() for code in codes})
 
 
+_UNCHANGED = re.compile(r"\s*\bNothing (?:was written|was done|changed)\.")
+
+
 class Refused(Exception):
     """What was asked was not done, and nothing was written.
 
@@ -77,6 +81,15 @@ class Refused(Exception):
         self.code = code
         self.message = message
         self.facts: dict[str, object] = facts
+
+    def of_a_read(self) -> "Refused":
+        """The same for somebody who only wanted to read: that nothing was written says nothing then.
+
+        What went wrong in the store is said in the same words to all.
+        """
+        if self.status >= 500:
+            return self
+        return Refused(self.code, _UNCHANGED.sub("", self.message).strip(), **self.facts)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}"

@@ -9,6 +9,7 @@ from .errors import Refused
 from .moments import DAY, age
 
 LEASE_DAYS = 90  # of a key, at most
+SOON = 7 * DAY  # ms before a key's end from which it is to be renewed
 AGENT_MAY = ("read", "write", "gate")
 
 
@@ -33,8 +34,11 @@ class Grant(Document):
     def indexes(self) -> Iterator[Index]:
         if self.via == "token":
             yield Index("keys", "", self.created)
-            if not self.revoked:
+            if self.revoked:
+                yield Index("revoked", "", self.revoked)
+            else:
                 yield Index("unrevoked", self.principal, self.created)
+                yield Index("leases", "", self.expires)
         elif not self.revoked:
             yield Index("sessions", self.principal, self.expires)
 
@@ -53,6 +57,27 @@ def check_live(grant: Grant, *, now: int) -> None:
             "key_expired",
             f"This {thing} of {grant.principal} expired {age(now - grant.expires)}. Nothing was written. "
             f"Ask {grant.responsible or 'an owner'} to renew it.",
+        )
+
+
+def check_sees_sessions(person: str, *, by: str, may: tuple[str, ...]) -> None:
+    """Let somebody see or end a person's sessions: their own, or everybody's where they manage. Refuses not_yours."""
+    if person != by and "manage" not in may:
+        raise Refused(
+            "not_yours",
+            f"This is about {person}'s sessions; {by} may see and end their own, and owners everybody's. "
+            "Nothing was changed.",
+        )
+
+
+def check_open(grant: Grant, *, now: int) -> None:
+    """Let a session be ended that is open. Refuses not_found."""
+    over = grant.revoked or (grant.expires if now >= grant.expires else 0)
+    if over:
+        raise Refused(
+            "not_found",
+            f"This session of {grant.principal} is over already: it ended {age(now - over)}. Nothing was changed.",
+            state="over",
         )
 
 

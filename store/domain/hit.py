@@ -1,7 +1,7 @@
 """What was recalled, as it is shown: whose it is and how old, whether it is stale or superseded, and why it matched."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .entry import Logged
 from .fact import Fact, reviewed
@@ -12,6 +12,16 @@ from .moments import age, iso
 WIDTHS = (240, 120, 60)  # characters of a summary, the most that has room
 WORDS_SHOWN = 6  # of the query that are named where they matched
 STALE: Mapping[str, int] = {"recap": RECAP_STALE, "status": NOW_STALE}  # by an entry's kind, the age from which it is
+SUPERSEDED = 0.6  # of its score that a fact keeps which another has taken the place of
+
+
+class Found(NamedTuple):
+    """An entry that is there, what it made, how much it is what was asked for, and why."""
+
+    said: Logged
+    fact: Fact | None = None
+    score: float = 0.0
+    matched: str = ""
 
 
 def shown(said: Logged, fact: Fact | None, *, now: int, matched: str = "", width: int = WIDTHS[0]) -> dict[str, Any]:
@@ -49,14 +59,13 @@ def why(how: str, words: Sequence[str]) -> str:
     return f"{how}{f': {named}' if named else ''}{f' and {left} more' if left > 0 else ''}"
 
 
-def in_order(hits: Sequence[tuple[Logged, Fact | None]]) -> list[tuple[Logged, Fact | None]]:
-    """The hits, each superseded fact below what supersedes it."""
-    ordered = list(hits)
-    for _ in range(len(ordered)):
-        at = {fact.id: n for n, (_, fact) in enumerate(ordered) if fact}
-        wrong = next((n for n, (_, fact) in enumerate(ordered) if fact and at.get(fact.superseded_by, -1) > n), None)
-        if wrong is None:
-            break
-        fact = ordered[wrong][1]
-        ordered.insert(at[fact.superseded_by] if fact else wrong, ordered.pop(wrong))
-    return ordered
+def in_order(found: Iterable[Found]) -> list[Found]:
+    """Best first. Of facts that supersede one another the newest has the score of the best, the others less."""
+    best: dict[str, float] = {}  # of each chain, as far as it was gone through
+    scored: list[tuple[float, Found]] = []
+    for each in sorted(found, key=lambda f: f.said.seq):
+        score, fact = each.score, each.fact
+        if fact:
+            score = best[fact.first] = max(score, best.get(fact.first, 0.0))
+        scored.append((score * SUPERSEDED if fact and fact.superseded_by else score, each))
+    return [each for _, each in sorted(scored, key=lambda s: (-s[0], -s[1].said.seq))]

@@ -19,10 +19,12 @@ __all__ = [
     "ITEM_BITS",
     "PLACES",
     "PRINCIPALS",
+    "SOMEBODY",
     "TRAIL_BITS",
     "Shape",
     "bare",
     "known",
+    "meant",
     "near",
     "new_fact",
     "new_huddle",
@@ -35,7 +37,8 @@ __all__ = [
 ]
 
 PRINCIPALS = ("agent", "human", "system")
-PLACES = ("channel", "job", "agent", "human")
+SOMEBODY = ("agent", "human")  # who can be given something; no two of them share an id
+PLACES = ("channel", "job", *SOMEBODY)
 
 TRAIL_BITS = 128
 ITEM_BITS = 50
@@ -92,6 +95,16 @@ def principal(
     `name` is the argument, for the refusal. Refuses malformed_id.
     """
     return _prefixed(text, kinds, default=default, name=name)
+
+
+def meant(text: object, kinds: Sequence[str] = SOMEBODY, *, name: str = "principal") -> tuple[str, ...]:
+    """All principals that this may mean: itself, or for a bare id the agent and the person with it.
+
+    `kinds` may have more than principals. Refuses malformed_id.
+    """
+    if isinstance(text, str) and _ID.fullmatch(text):
+        return tuple(f"{kind}:{text}" for kind in SOMEBODY if kind in kinds)
+    return (_prefixed(text, kinds, default=" or ".join(SOMEBODY), name=name),)
 
 
 def parse_place(text: object, kinds: Sequence[str] = PLACES, *, default: str | None = None, name: str = "where") -> str:
@@ -227,9 +240,11 @@ def _meant(text: object, kinds: Sequence[str], *, default: str | None) -> str | 
     if not isinstance(text, str) or len(text) > 2 * _LONGEST:
         return None
     kind, colon, id = re.sub(r"\s+", "-", text.strip().lower()).partition(":")
+    if not _ID.fullmatch(id if colon else kind):
+        return None
     if not colon:
-        kind, id = default or "", kind
-    return f"{kind}:{id}" if kind in kinds and _ID.fullmatch(id) else None
+        return None if default is None else f"{default}:{kind}" if default in kinds else kind
+    return f"{kind}:{id}" if kind in kinds else None
 
 
 def _short(bits: bytes) -> str:

@@ -19,14 +19,16 @@ from .text import quoted
 STAGES = ("todo", "in_progress", "review", "done")
 OPEN = STAGES[:-1]
 UNOPENED = "unopened"  # how results call a job without a stage
-STEPS: Mapping[tuple[str, str], bool] = {  # every step that there is, and whether it takes a reason
-    ("todo", "in_progress"): False,
-    ("in_progress", "review"): False,
-    ("review", "done"): False,
-    ("in_progress", "todo"): True,
-    ("review", "in_progress"): True,
-    ("done", "review"): True,
-    ("done", "in_progress"): True,
+STEPS: Mapping[tuple[str, str, str], bool] = {  # event, from, to: all that there are, and whether it takes a reason
+    ("stage", "todo", "in_progress"): False,
+    ("stage", "in_progress", "review"): False,
+    ("stage", "review", "done"): False,
+    ("stage", "in_progress", "todo"): True,
+    ("stage", "review", "in_progress"): True,
+    ("stage", "done", "review"): True,
+    ("stage", "done", "in_progress"): True,
+    ("assign", "", "todo"): False,
+    **{("assign", stage, "todo"): True for stage in STAGES},  # what is opened anew begins anew, wherever it was
 }
 TITLE_LIMIT = 200  # characters
 LINE_LIMIT = 200  # of a milestone or track
@@ -77,9 +79,11 @@ class Job(Document):
             yield Index("plan", f"{self.plan}:{self.shown_stage}", self.at)
         if self.assignee and self.stage != "done":
             yield Index("jobs", self.assignee, self.created)
+            if self.plan:
+                yield Index("planned", f"{self.assignee}:{self.plan}", self.created)
 
 
-def facts(job: Job) -> dict[str, Any]:
+def terms(job: Job) -> dict[str, Any]:
     """What a job is, for results, without its texts."""
     said = {"stage": job.shown_stage, "assignee": job.assignee, "plan": job.plan, "needs": list(job.needs)}
     return {k: v for k, v in said.items() if v}
@@ -92,7 +96,8 @@ def taken(job: Job, *, by: str) -> Job:
 
 def opened(job: Job, *, to: str, plan: str, needs: Sequence[str], reason: str, now: int) -> Job:
     """The job as `assign` opens it, or opens it anew; what is empty stays as it was. Refuses job_exists."""
-    if job.stage and not reason:
+    ((stage, takes_reason),) = steps("assign", job.stage).items()
+    if takes_reason and not reason:
         who = f"{job.assignee} has it" if job.assignee else "nobody has it"
         raise Refused(
             "job_exists",
@@ -102,8 +107,13 @@ def opened(job: Job, *, to: str, plan: str, needs: Sequence[str], reason: str, n
             stage=job.stage,
             assignee=job.assignee,
         )
-    new = replace(job, stage="todo", since=now, assignee=to or job.assignee, plan=plan or job.plan)
+    new = replace(job, stage=stage, since=now, assignee=to or job.assignee, plan=plan or job.plan)
     return replace(new, needs=tuple(needs) or job.needs)
+
+
+def steps(event: str, stage: str) -> dict[str, bool]:
+    """Where this event (assign, stage) leads from a stage, and whether that takes a reason."""
+    return {to: reason for (e, here, to), reason in STEPS.items() if (e, here) == (event, stage)}
 
 
 def moved(job: Job, stage: str, *, reason: str, now: int) -> Job:
@@ -116,18 +126,18 @@ def moved(job: Job, stage: str, *, reason: str, now: int) -> Job:
             argument="stage",
             stage=UNOPENED,
         )
-    steps = [to for (at, to) in STEPS if at == job.stage]
-    if stage not in steps:
+    ways = steps("stage", job.stage)
+    if stage not in ways:
         so = "is so already" if stage == job.stage else f"has no step from {job.stage} to {quoted(stage)}"
-        ways = " or ".join(f"{to}{' (with a reason)' if STEPS[job.stage, to] else ''}" for to in steps)
+        to = " or ".join(f"{each}{' (with a reason)' if reason else ''}" for each, reason in ways.items())
         raise Refused(
             "invalid_argument",
-            f"{job.name} {so}. Nothing changed. Stages are {' -> '.join(STAGES)}; from {job.stage} it goes to {ways}.",
+            f"{job.name} {so}. Nothing changed. Stages are {' -> '.join(STAGES)}; from {job.stage} it goes to {to}.",
             argument="stage",
             stage=job.stage,
-            steps=steps,
+            steps=list(ways),
         )
-    if STEPS[job.stage, stage] and not reason:
+    if ways[stage] and not reason:
         raise Refused(
             "reason_required",
             f"From {job.stage} back to {stage} takes a reason, so that others see why. Nothing changed. "
@@ -137,20 +147,25 @@ def moved(job: Job, stage: str, *, reason: str, now: int) -> Job:
     return replace(job, stage=stage, since=now)
 
 
-def check_settled(job: Job, items: Iterable[Item], *, now: int) -> None:
-    """Refuse to end a job while something that stands in it is open. Refuses open_obligations."""
-    still = sorted((item for item in items if item.as_of(now).state == "open"), key=lambda item: item.deadline)
-    if not still:
+def check_settled(job: Job, items: Iterable[Item], *, count: int, now: int) -> None:
+    """Refuse to end a job while something that stands in it is open. Refuses open_obligations.
+
+    `count` is how many were open when they were counted; `items` are those of them that were looked at.
+    """
+    if not count:
         return
-    names = ", ".join(f"{i.id} ({_what(i)}, {i.to} has until {iso(i.deadline)})" for i in still[:HELD_SHOWN])
-    more = f" and {len(still) - HELD_SHOWN} more" if len(still) > HELD_SHOWN else ""
+    still = sorted((item for item in items if item.as_of(now).state == "open"), key=lambda item: item.deadline)
+    shown = still[:HELD_SHOWN]
+    names = ", ".join(f"{i.id} ({_what(i)}, {i.to} has until {iso(i.deadline)})" for i in shown)
+    more = f" and {count - len(shown)} more" if shown and count > len(shown) else ""
+    which = f'"{shown[0].id}"' if shown else "item"  # those that were counted may be settled when they are looked at
     raise Refused(
         "open_obligations",
-        f"{job.name} has {len(still)} open: {names}{more}. Nothing changed. Who has one settles it, or who sent it "
-        f'takes it back: logmem_handoff {{withdraw: "{still[0].id}"}}; then stage it again.',
+        f"{job.name} has {count} open{f': {names}' if shown else ''}{more}. Nothing changed. Who has one settles it, "
+        f"or who sent it takes it back: logmem_handoff {{withdraw: {which}}}; then stage it again.",
         job=job.name,
-        count=len(still),
-        open=[held(item) for item in still[:HELD_SHOWN]],
+        count=count,
+        open=[held(item) for item in shown],
     )
 
 

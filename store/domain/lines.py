@@ -69,7 +69,7 @@ class Line:
 Ranked = Iterator[tuple[tuple[int, int], Line]]  # lines, with their weight and what orders those of one weight
 
 
-def short(ms: int) -> str:
+def span_short(ms: int) -> str:
     """A length of time in one word: `40s`, `12m`, `23h`, `3d`. Rounded down."""
     for below, unit, letter in ((90 * SECOND, SECOND, "s"), (90 * MINUTE, MINUTE, "m"), (2 * DAY, HOUR, "h")):
         if ms < below:
@@ -103,7 +103,7 @@ def _when(entry: str, made: int) -> int:
 
 
 def _age(view: View, at: int) -> str:
-    return short(view.now - at)
+    return span_short(view.now - at)
 
 
 def _true(**flags: bool) -> dict[str, bool]:

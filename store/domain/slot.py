@@ -37,7 +37,10 @@ class Who(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class Now(Document):
-    """What a principal does now. `since` in ms; `revision` counts the changes; `said` is the entry of the last."""
+    """What a principal does now. `revision` counts the changes; `said` is the entry of the last.
+
+    `since` is when somebody last said what is done (ms), in the same words or in others.
+    """
 
     kind = "now"
     doing: str = ""
@@ -100,6 +103,11 @@ def _line(value: object, name: str, limit: int) -> str:
 def renewed(now: Now | None, id: str, *, at: int, **said: str) -> Now:
     """The next Now of `id`: what was said, and all else as it was."""
     return replace(now or Now(id=id), **said, since=at, revision=(now.revision if now else 0) + 1)
+
+
+def unblocked(now: Now) -> Now:
+    """The Now without what blocked it. What is done stays as old as it is, since nobody said it anew."""
+    return replace(now, blocked="", waiting_on="", revision=now.revision + 1)
 
 
 def blocked_by(said: str | bool) -> str:

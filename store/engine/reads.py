@@ -16,7 +16,10 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Seen(NamedTuple):
-    """What was seen under a key: a document's revision ('' when absent) in `rev`, or the size of an index in `#`."""
+    """What was seen under a key: a document's revision ('' when absent) in `rev`, or the size of an index in `#`.
+
+    In `#<ms>` it is how many of an index have that score or a higher one.
+    """
 
     field: str
     value: str
@@ -112,7 +115,9 @@ class Count:
         return [("ZCOUNT", keys.index(self.name, self.owner), self.low, self.high or "+inf")]
 
     def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[int, dict[str, Seen]]:
-        return int(got[0]), {}
+        # The script counts from a score on; what is bounded above as well can only be shown.
+        seen = {} if self.high else {keys.index(self.name, self.owner): Seen(f"#{self.low}", str(got[0]))}
+        return int(got[0]), seen
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,20 +39,22 @@ class Store:
 
     async def fetch(
         self, keys: Keys, reads: Sequence[Read[Any]], *, first: Sequence[Command] = (), pure: bool
-    ) -> tuple[list[Any], list[Any], dict[str, Seen]]:
-        """One round trip: replies to `first`, values of `reads`, and what was seen. Pure reads go as lm-read."""
+    ) -> tuple[list[Any], list[Any], list[dict[str, Seen]]]:
+        """One round trip: replies to `first`, values of `reads`, and what each saw. Pure reads go as lm-read."""
         commands, counts = list(first), []
         for read in reads:
             spelled = read.commands(keys)
             counts.append(len(spelled))
             commands += spelled
         got = await exchange(self.reader if pure else self.writer, commands) if commands else []
-        at, values, seen = len(first), [], {}
+        at = len(first)
+        values: list[Any] = []
+        seen: list[dict[str, Seen]] = []
         for read, n in zip(reads, counts, strict=True):
             value, saw = read.parse(keys, got[at : at + n])
             at += n
             values.append(value)
-            seen.update(saw)
+            seen.append(saw)
         return got[: len(first)], values, seen
 
     async def across(self, spaces: Sequence[str], *reads: Read[Any]) -> list[list[Any]]:

@@ -5,30 +5,35 @@
     file.add(mark, records)          the records after that one, in one transaction
     with file.reading() as db: …     a connection to search with
 
-All of it blocks: call it in a thread. Several processes may share a file. It is named anew when it is made anew, so
-whoever still has the old one open notices and opens the new one. Unusable: the folder or disk does not let us.
+All of it blocks: call it in a thread. Several processes may share a file. When it is thrown away, the next one has
+another inode and another generation: who still has the old one open notices and opens the new one, and what was read
+from the ledger for the old one is not added to the new one. Unusable: the folder or disk does not let us.
 """
 
 import contextlib
 import fcntl
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from ..domain.entry import sequence
 from ..ledger.chain import record
 from .row import Row, row
 
-SCHEMA = 1  # of the file, and of what the words of an entry are: one of another number is made anew
+SCHEMA = 2  # of the file, and of what the words of an entry are: one of another number is made anew
 PATIENCE = 5.0  # seconds for another process that is writing
 GENTLE = 8  # entries read between two moments in which other threads may go on
 
 _TABLES = """
-CREATE TABLE entry (seq INTEGER PRIMARY KEY, id TEXT, link TEXT, kind TEXT, fact TEXT, supersedes TEXT,
-                    head TEXT, rest TEXT, places TEXT);
+CREATE TABLE file (generation TEXT);
+INSERT INTO file VALUES (hex(randomblob(8)));
+CREATE TABLE entry (seq INTEGER PRIMARY KEY, id TEXT, link TEXT, kind TEXT, fact TEXT, head TEXT, rest TEXT,
+                    places TEXT);
 CREATE TABLE name (name TEXT, seq INTEGER, PRIMARY KEY (name, seq)) WITHOUT ROWID;
 CREATE TABLE term (id INTEGER PRIMARY KEY, text TEXT UNIQUE);
 CREATE VIRTUAL TABLE words USING fts5 (head, rest, tags, content='', columnsize=0,
@@ -43,16 +48,20 @@ class Unusable(Exception):
 
 
 class Damaged(Unusable):
-    """The file was damaged and is gone: the next use makes it anew."""
+    """The file was damaged or is gone: the next use makes it anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The last entry that an index has: its number, and its id and link for telling ledgers apart."""
+    """The last entry that an index has: its number, and its id and link for telling ledgers apart.
+
+    `generation` is drawn when a file is made: two that are empty are not the same.
+    """
 
     seq: int = 0
     id: str = ""
     link: str = ""
+    generation: str = ""
 
 
 class IndexFile:
@@ -63,6 +72,7 @@ class IndexFile:
         self._inode = self._times = 0  # of the file that is open; how often one was opened
         self._writer: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []
+        self._ended = False
         self._writing = threading.RLock()  # whoever writes, opens or closes; taken before the other
         self._lists = threading.Lock()
 
@@ -98,40 +108,59 @@ class IndexFile:
             db, times = self._reader()
             try:
                 yield db
-            except sqlite3.OperationalError:
-                db.close()
+            except sqlite3.OperationalError as why:
+                self._shut(db)
+                if times != self._times or self._inode != _inode(self.path):
+                    raise Damaged(str(why)) from why  # it was thrown away meanwhile
                 raise
             except sqlite3.DatabaseError as why:
-                db.close()
+                self._shut(db)
                 self.discard()
                 raise Damaged(str(why)) from why
+            except BaseException:
+                self._shut(db)
+                raise
             with self._lists:
-                if times == self._times:
+                if times == self._times and not self._ended:
                     self._readers.append(db)
                     return
-            db.close()
+            self._shut(db)
 
     def _reader(self) -> tuple[sqlite3.Connection, int]:
         with self._lists:
             if self._readers:
                 return self._readers.pop(), self._times
             times = self._times
-        return _opened(self.path), times
+        return self._opened()[0], times
 
     def discard(self) -> None:
         """Throw the file away; the next use makes it anew, empty."""
         with self._writing, _told():
+            self._have_folder()
             with self._locked():
                 self._remove()
             self.close()
 
+    def end(self) -> None:
+        """Close it for good: who comes later is told Unusable, and what is still read from is closed after that."""
+        with self._writing:
+            self._ended = True
+            self.close()
+
     def close(self) -> None:
-        """Close what is open."""
+        """Close what is open; the next use opens it again."""
         with self._writing:
             with self._lists:
                 opened = [db for db in (self._writer, *self._readers) if db]
                 self._writer, self._readers, self._inode = None, [], 0
                 self._times += 1
+            self._shut(*opened)
+
+    def _shut(self, *opened: sqlite3.Connection) -> None:
+        """Close these. The last one of a file removes by name what belongs to it, and must not remove another's."""
+        with contextlib.ExitStack() as alone:
+            with contextlib.suppress(OSError):  # such as when the folder is gone, and nothing is left to be removed
+                alone.enter_context(self._locked())
             for db in opened:
                 with contextlib.suppress(sqlite3.Error):
                     db.close()
@@ -153,16 +182,21 @@ class IndexFile:
 
     def _current(self) -> None:
         """Have the file of this name open, and no other that once had it."""
+        if self._ended:
+            raise Unusable("this process is ending")
         if self._writer and self._inode == _inode(self.path):
             return
         with self._writing:
+            if self._ended:
+                raise Unusable("this process is ending")
             if self._writer and self._inode != _inode(self.path):
                 self.close()
             if self._writer is None:
-                self._open()
+                self._writer, self._inode = self._opened()
 
-    def _open(self) -> None:
-        """Open the file, made anew if it is another version's or damaged."""
+    def _opened(self) -> tuple[sqlite3.Connection, int]:
+        """A connection to the file, made anew if it is another version's or damaged; and its inode."""
+        self._have_folder()
         with self._locked():
             try:
                 db = self._connect()
@@ -171,7 +205,7 @@ class IndexFile:
             except sqlite3.DatabaseError:
                 self._make()
                 db = self._connect()
-            self._writer, self._inode = db, _inode(self.path)
+            return db, _inode(self.path)
 
     def _connect(self) -> sqlite3.Connection:
         """A connection to a file that has our tables. Only while it is locked."""
@@ -199,11 +233,19 @@ class IndexFile:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Alone among all processes in opening the file or throwing it away."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self.path.with_suffix(".lock").open("a") as lock:
+        """Alone among all processes in throwing the file away, and in opening or closing it.
+
+        SQLite finds what belongs to a file by its name, and must not find another's.
+        """
+        lock = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+        finally:
+            os.close(lock)
+
+    def _have_folder(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def _remove(self) -> None:
         for ending in ("", "-wal", "-shm"):
@@ -222,7 +264,9 @@ def _told() -> Iterator[None]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    """A connection to a file that is there: SQLite would make one that others may read."""
+    name = f"file:{quote(str(path))}?mode=rw"
+    db = sqlite3.connect(name, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
     try:
         for pragma in _PRAGMAS:
             db.execute(f"PRAGMA {pragma}")
@@ -241,26 +285,28 @@ def _inode(path: Path) -> int:
 
 def last_mark(db: sqlite3.Connection) -> Mark:
     """Up to where a file goes."""
+    (generation,) = db.execute("SELECT generation FROM file").fetchone()
     found = db.execute("SELECT seq, id, link FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
-    return Mark(*found) if found else Mark()
+    seq, id, link = found or (0, "", "")
+    return Mark(seq, id, link, generation)
 
 
-def mark_at(db: sqlite3.Connection, seq: int) -> Mark:
-    """What a file has of the entry with this number."""
-    found = db.execute("SELECT seq, id, link FROM entry WHERE seq = ?", (seq,)).fetchone()
-    return Mark(*found) if found else Mark()
+def link_at(db: sqlite3.Connection, seq: int) -> str:
+    """The link that a file has of the entry with this number, '' where it has none."""
+    found = db.execute("SELECT link FROM entry WHERE seq = ?", (seq,)).fetchone()
+    return str(found[0]) if found else ""
 
 
-def mark_of(raw: bytes) -> Mark:
-    """What a file would have of this record."""
+def is_of(mark: Mark, raw: bytes) -> bool:
+    """Whether this record is the entry up to which a file goes."""
     known = record(raw)
-    return Mark(sequence(known.id), known.id, known.link)
+    return (mark.seq, mark.id, mark.link) == (sequence(known.id), known.id, known.link)
 
 
 def _write(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
     db.executemany(
-        "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((r.seq, r.id, r.link, r.kind, r.fact, r.supersedes, r.head, r.rest, r.tags) for r in rows),
+        "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        ((r.seq, r.id, r.link, r.kind, r.fact, r.head, r.rest, r.tags) for r in rows),
     )
     told = [r for r in rows if r.kind]
     db.executemany(
@@ -269,6 +315,6 @@ def _write(db: sqlite3.Connection, rows: Sequence[Row]) -> None:
     )
     db.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", ((n, r.seq) for r in told for n in r.names))
     (last,) = db.execute("SELECT coalesce(max(id), 0) FROM term").fetchone()
-    terms = dict.fromkeys(t for r in told for t in (*r.terms, *r.names))
+    terms = dict.fromkeys(t for r in told for t in r.terms)
     db.executemany("INSERT OR IGNORE INTO term (text) VALUES (?)", ((t,) for t in terms))
     db.execute("INSERT INTO parts (rowid, text) SELECT id, text FROM term WHERE id > ?", (last,))

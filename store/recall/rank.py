@@ -1,7 +1,7 @@
 """Weighing what was found: how much of the query an entry has and how exactly, then what it is, and how fresh."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ..domain.moments import DAY
@@ -17,7 +17,6 @@ FRESH, HALF_LIFE = 0.12, 30 * DAY  # what the newest gain, and the age at which 
 ADJACENT, FOCUSED = 0.12, 0.08  # for words that stand as in the query, and for an entry about nothing else
 BESIDE = 0.75  # of a word that stands in the reasons or payload, not in the summary
 APART = 0.7  # of a name whose words stand apart
-SUPERSEDED = 0.6  # of a fact that another has taken the place of
 NOISE = 0.3  # of the best score, below which a hit says less than it costs to read
 WHOLE_NAME = 0.5  # more for an entry with a name or id that the query gives
 ITSELF = 1.0  # more for the entry or fact whose id that is, since others only point at it
@@ -31,7 +30,6 @@ class Candidate:
     id: str
     kind: str
     fact: str
-    supersedes: str
     head: str
     rest: str
 
@@ -79,8 +77,7 @@ class Found:
 
 def ranked(candidates: Iterable[Candidate], units: Sequence[Weighed], *, now: int, limit: int) -> Found:
     """The best of the candidates."""
-    found = {c.seq: (c, _hit(c, units, now)) for c in candidates}
-    hits = _superseded(found)
+    hits = [_hit(c, units, now) for c in candidates]
     best = sorted((h for h in hits if h.score > 0), key=lambda h: (-h.score, -h.seq))
     telling = [h for h in best if h.score >= NOISE * best[0].score]
     return Found(telling[:limit], len(telling))
@@ -152,18 +149,3 @@ def _how(manners: set[str], whole: bool) -> str:
     if manners == {"name"}:
         return "name"
     return "part of a word" if "part" in manners else "all words"
-
-
-def _superseded(found: Mapping[int, tuple[Candidate, Hit]]) -> list[Hit]:
-    """The hits, those of superseded facts below what supersedes them, which is there though it need not match."""
-    scores = {seq: hit.score for seq, (_, hit) in found.items()}
-    by_fact = {c.fact: seq for seq, (c, _) in found.items() if c.fact}
-    newer = {by_fact[c.supersedes]: seq for seq, (c, _) in found.items() if c.supersedes in by_fact}
-    for old in sorted(newer):  # the oldest first, so that what supersedes a chain ends above all of it
-        scores[newer[old]] = max(scores[newer[old]], scores[old])
-    for old in sorted(newer):
-        scores[old] *= SUPERSEDED
-    return [
-        replace(h, how=h.how if h.words else f"supersedes {c.supersedes}", score=scores[seq])
-        for seq, (c, h) in found.items()
-    ]

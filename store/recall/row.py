@@ -8,22 +8,24 @@ from typing import Any
 
 from ..domain.entry import Absent, Entry
 from ..ledger.chain import Record
-from .words import Reading, clean, fold, read
+from .words import Reading, clean, fold, names, read
 
-HEAD_LIMIT, REST_LIMIT = 4_000, 4_000  # characters read of an entry's own lines, and of what stands beside them
+WORDS_LIMIT = 4_000  # characters whose words are kept, of an entry's own lines and of what stands beside; names all are
 KIND, PLACE = "\ue001", "\ue002"  # begin the tokens that an entry is filtered by
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry for the index. `head` and `rest` are stems between blanks, a blank at either end."""
+    """One entry for the index. `head` and `rest` are stems between blanks, a blank at either end.
+
+    `terms` are what a misspelled or cut word is compared with.
+    """
 
     seq: int
     id: str
     link: str
     kind: str = ""
     fact: str = ""
-    supersedes: str = ""
     head: str = ""
     rest: str = ""
     tags: str = ""
@@ -42,7 +44,7 @@ def row(record: Record) -> Row:
     if logged.entry is None:
         return Row(logged.seq, logged.id, record.link)
     entry = logged.entry
-    head, rest = _read(_head(entry), HEAD_LIMIT), _read(_rest(entry), REST_LIMIT)
+    (head, head_names), (rest, rest_names) = _read(_head(entry)), _read(_rest(entry))
     labels = {fold(label) for label in (*entry.tags, entry.trail, entry.origin, entry.answers) if label}
     fact, supersedes = getattr(entry, "fact", ""), getattr(entry, "supersedes", "")
     labels |= {fold(id) for id in (fact, supersedes) if id}
@@ -52,12 +54,11 @@ def row(record: Record) -> Row:
         link=record.link,
         kind=entry.kind,
         fact=fact,
-        supersedes=supersedes,
         head=_spaced(head.stems),
         rest=_spaced([*head.joined, *rest.stems, *rest.joined]),
         tags=" ".join((kind_token(entry.kind), *map(place_token, entry.places))),
-        names=tuple(dict.fromkeys((*labels, *head.names, *rest.names))),
-        terms=frozenset((*head.terms, *rest.terms)),
+        names=tuple(dict.fromkeys((*labels, *head_names, *rest_names))),
+        terms=frozenset((*labels, *head.terms, *head.names, *rest.terms, *rest.names)),
     )
 
 
@@ -71,8 +72,10 @@ def place_token(place: str) -> str:
     return PLACE + hashlib.blake2b(place.encode(), digest_size=8).hexdigest()
 
 
-def _read(text: str, limit: int) -> Reading:
-    return read(clean(text[:limit]))
+def _read(text: str) -> tuple[Reading, list[str]]:
+    """A text taken apart as far as its words are kept, and the names in all of it."""
+    cleaned = clean(text)
+    return read(cleaned[:WORDS_LIMIT]), names(cleaned)
 
 
 def _spaced(stems: list[str]) -> str:
@@ -94,16 +97,13 @@ def _rest(entry: Entry) -> str:
 
 
 def _payload(value: Any) -> Iterator[str]:
-    """The texts of a payload, no more of them than are read."""
-    left = REST_LIMIT
+    """The texts of a payload, in their order."""
     stack = [value]
-    while stack and left > 0:
+    while stack:
         node = stack.pop()
         if isinstance(node, dict):
             stack += [part for pair in reversed(node.items()) for part in reversed(pair)]
         elif isinstance(node, list):
             stack += reversed(node)
         elif node is not None and not isinstance(node, bool):
-            text = node if isinstance(node, str) else json.dumps(node)
-            left -= len(text)
-            yield text
+            yield node if isinstance(node, str) else json.dumps(node)

@@ -14,7 +14,6 @@ from .query import Part, Query, Unit
 from .rank import Candidate, Found, Hit, Weighed, ranked
 from .row import kind_token, place_token
 from .spelling import Spelling, alike
-from .words import fold
 
 __all__ = ["Filter", "Found", "Hit", "search"]
 
@@ -24,7 +23,7 @@ FEW = 100  # entries with a word, under which words that it is a part of are loo
 
 _DIGIT = re.compile(r"\d")  # what has one is an id, and another one is nearly the same by chance
 _ENTRY_ID = re.compile(r"[0-9]{1,16}-[0-9]{1,16}")
-_COLUMNS = "seq, id, kind, fact, supersedes, head, rest"
+_COLUMNS = "seq, id, kind, fact, head, rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,6 @@ class _Search:
         best = sorted(gathered, key=lambda seq: (-gathered[seq], -seq))[:LOADED]
         named = [seq for p in postings for seq in sorted(p.named, reverse=True)[:LOADED]]
         candidates = self._load(dict.fromkeys((*best, *named, *self._together(query, postings))))
-        candidates |= self._newer(candidates)
         weighed = [Weighed(p.unit, p.weight, p.named, p.spellings, p.strength) for p in postings]
         return ranked(candidates.values(), weighed, now=self.now, limit=limit)
 
@@ -169,18 +167,6 @@ class _Search:
         found = f"SELECT {_COLUMNS} FROM entry WHERE seq IN ({marks})"  # noqa: S608 - names and marks of our own
         rows = self.db.execute(found, wanted)
         return {row[0]: Candidate(*row) for row in rows}
-
-    def _newer(self, candidates: dict[int, Candidate]) -> dict[int, Candidate]:
-        """What supersedes facts among these, though it need not match."""
-        newer: dict[int, Candidate] = {}
-        for fact in [c.fact for c in candidates.values() if c.fact]:
-            rows = self.db.execute(
-                "SELECT e.seq, e.places FROM name n JOIN entry e ON e.seq = n.seq "
-                "WHERE n.name = ? AND e.supersedes = ?",
-                (fold(fact), fact),
-            )
-            newer |= self._load([seq for seq, places in rows if self._passes(places)])
-        return newer
 
 
 def _phrase(stems: Sequence[str]) -> str:

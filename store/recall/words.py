@@ -16,9 +16,8 @@ from .stem import stem
 
 __all__ = ["Reading", "clean", "fold", "name", "names", "pairs", "parts", "pieces", "read", "segments"]
 
-NAME_LIMIT = 200  # characters of a name
+NAME_LIMIT = 500  # characters of a name: as many as a query may have
 TERM_LIMIT = 40  # of a word
-NAMES_OF_A_TEXT = 200
 EMOJI = "\ue000"  # begins the token of an emoji; no text has one, since `clean` takes out what is for private use
 _JOINED_PARTS = 3  # up to so many parts of a name are also found when they are written as one word
 
@@ -149,6 +148,4 @@ def names(text: str) -> list[str]:
                 found[spelled] = None
                 if _LINE_NUMBER.search(spelled):
                     found[_LINE_NUMBER.sub("", spelled)] = None
-        if len(found) > NAMES_OF_A_TEXT:
-            break
     return list(found)

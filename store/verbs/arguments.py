@@ -119,7 +119,7 @@ def parse(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
     given = _renamed(row, given)
     for name in given:
         if name not in known:
-            raise _unknown(row, name, list(known))
+            raise unknown_argument(title(row), name, list(known))
     try:
         checked = model(row).model_validate(dict(given))
     except ValidationError as wrong:
@@ -162,12 +162,13 @@ def _renamed(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
     return renamed
 
 
-def _unknown(row: Row, name: str, known: list[str]) -> Refused:
+def unknown_argument(of: str, name: str, known: list[str]) -> Refused:
+    """The refusal for an argument that `of` does not have, naming the one that was probably meant."""
     meant = nearest(name, known)
     hint = f'; did you mean "{meant}"?' if meant else f"; it takes {', '.join(known) or 'no arguments'}."
     return Refused(
         "unknown_argument",
-        f'{title(row)} has no "{name[:80]}"{hint} Nothing was written.',
+        f'{of} has no "{name[:80]}"{hint} Nothing was written.',
         argument=name[:80],
         **({"nearest": meant} if meant else {}),
     )

@@ -42,8 +42,8 @@ async def ask(
     """Get a person's approval before anything that cannot be undone.
 
     May I deploy to production, publish, delete, spend money, send mail? Only a human decision counts. Needs where
-    and summary; payload = exactly what you will do. Then wait with logmem_follow {what: trail} and run it only
-    after logmem_redeem. again: trail asks a settled one anew; withdraw: trail takes yours away.
+    and summary; payload = exactly what you will do. Returns a trail; wait with logmem_follow {what: trail} and run
+    it only after logmem_redeem. again: trail asks a settled one anew; withdraw: trail takes yours away.
     """
     if withdraw:
         return await _withdraw(call, withdraw)
@@ -217,8 +217,8 @@ async def _withdraw(call: Call, trail: str) -> Commit:
 async def redeem(call: Call, *, trail: str, payload: Payload = ABSENT) -> Commit:
     """Use an approval, once, right before you run what was approved.
 
-    Returns the approved payload: do exactly that. Give payload to have it compared. Refused when nobody has
-    approved, or it was used, lapsed or taken back.
+    Returns the approved payload: do exactly that. Give payload to have it compared. Refused unless it is approved
+    and unused.
     """
     if payload is not ABSENT:
         check_payload(payload)

@@ -12,7 +12,7 @@ from ..domain.brief import BUDGET_DEFAULT, assemble, check_budget
 from ..domain.document import Document
 from ..domain.fact import Fact
 from ..domain.huddle import Huddle
-from ..domain.ids import principal
+from ..domain.ids import meant
 from ..domain.item import Item, Mark
 from ..domain.job import Job
 from ..domain.lines import MISSED_SHOWN, View
@@ -26,9 +26,10 @@ from ..engine.reads import Count, Doc, Range, Read
 from .arguments import Length
 from .call import Call, Result
 from .places import unknown
+from .recipients import principals
 
 LIMIT = 20  # members read of each index; the others are counted
-KINDS: dict[str, type[Document]] = {k.kind: k for k in (Ask, Item, Huddle, MailNote, Now, Fact, Job)}
+DOCUMENTS: dict[str, type[Document]] = {k.kind: k for k in (Ask, Item, Huddle, MailNote, Now, Fact, Job)}
 EPOCH_FROM = 10**11  # a number from here on is a time in ms; a duration in seconds is never as long
 
 
@@ -50,10 +51,12 @@ class Gathered:
 async def brief(call: Call, *, agent: str = "", budget: int = BUDGET_DEFAULT, since: Length = "") -> Result:
     """Is anything outstanding? What is waiting for me, or for another agent? Catch up without opening a shift.
 
-    since (a time, or "2h" back): what did I miss, only the new.
+    Each line comes with the call that deals with it. since (a time, or "2h" back): what did I miss, only the new.
     """
     check_budget(budget)
-    me = principal(agent, ("agent", "human"), default="agent", name="agent") if agent else call.me
+    if agent:
+        await call.ahead([read for each in meant(agent, name="agent") for read in slots(each)])
+    (me,) = await principals(call, [agent] if agent else [], name="agent", here=False) or [call.me]
     view = (await gather(call, me)).view
     low = since_ms(since, now=view.now) if since else 0
     return assemble(view, head=head(call, me), budget=budget, since=low).result
@@ -74,12 +77,17 @@ def head(call: Call, me: str) -> Result:
     return {**caller, "agent": me}
 
 
+def slots(me: str) -> tuple[Doc[Who], Doc[Now], Doc[Shift], Doc[Member]]:
+    """The first that `gather` reads of a principal."""
+    return Doc(Who, me), Doc(Now, me), Doc(Shift, me), Doc(Member, me)
+
+
 async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str] = ()) -> Gathered:
     """All that the Brief of `me` is made from. Refuses not_found.
 
     `keep`: marks are read too, and a decision stands on it all until `stand_on`. `told`: refs to read besides.
     """
-    who, slot, shift, member = await call.look(Doc(Who, me), Doc(Now, me), Doc(Shift, me), Doc(Member, me))
+    who, slot, shift, member = await call.look(*slots(me))
     if who is None:
         raise await unknown(call, me, "not_found")
     roles = member.roles if member else who.roles
@@ -87,13 +95,15 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
     told = frozenset(told)
     refs |= {(kind, id): None for kind, _, id in (ref.partition(":") for ref in told)}
     items = [id for kind, id in refs if kind == Item.kind] if keep else []
-    read: list[tuple[type[Document], str]] = [(KINDS[kind], id) for kind, id in refs]
-    read += [(Mark, id) for id in items]
     window = windows_of(call.space).open(call.now) if me.startswith("agent:") else None  # people are not expected
-    read += [(CheckIn, checkin_id(me, window))] if window else []
-    reads: list[Read[Any]] = [Doc(kind, id) for kind, id in read]
-    found = await (call.read_each if keep else call.look_each)(reads) if reads else []
-    documents: list[Document] = [d for d in found[: len(refs)] if d]
+    docs, marks = [Doc(DOCUMENTS[kind], id) for kind, id in refs], [Doc(Mark, id) for id in items]
+    checkins = [Doc(CheckIn, checkin_id(me, window))] if window else []
+    read: list[Doc[Any]] = [*docs, *marks, *checkins]
+    await call.ahead(read)
+    each = call.read_each if keep else call.look_each
+    documents: list[Document] = [d for d in await each(docs) if d]
+    surfaced = dict(zip(items, await each(marks), strict=True))
+    (checked_in,) = await each(checkins) or [None]
     wanted = [id for d in documents for id in _quoted(d)]
     entries = await call.recall([*wanted, shift.recap if shift else ""])
     view = View(
@@ -106,10 +116,10 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
         entries=entries,
         told=told,
         seats=await _seats(call, documents),
-        window=None if window and found[-1] else window,
+        window=None if checked_in else window,
         unread=unread,
     )
-    return Gathered(view, dict(zip(items, found[len(refs) :], strict=False)), shift, tuple(read))
+    return Gathered(view, surfaced, shift, tuple((each.kind, each.id) for each in read))
 
 
 async def _seats(call: Call, documents: Iterable[Document]) -> dict[str, Item]:

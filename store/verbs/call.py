@@ -29,8 +29,9 @@ class Row:
     """One verb in the catalogue: its effect, its function, and where it is listed.
 
     `again` completes the result of a replay with what is not kept, from the same arguments; `founds` marks the one
-    verb that needs no space to stand yet; `around` is a loop that waits around a read; `action_id` makes that an
-    argument too; `turns` names an argument and the row that runs in this one's place when that is true.
+    verb that needs no space to stand yet, `lets_in` the one that a surface does before what its caller wants; `around`
+    is a loop that waits around a read; `action_id` makes that an argument too; `turns` names an argument and the row
+    that runs in this one's place when that is true.
     """
 
     verb: str
@@ -40,6 +41,7 @@ class Row:
     again: Callable[..., Awaitable[Result]] | None = None
     around: Callable[..., Awaitable[Result]] | None = None
     founds: bool = False
+    lets_in: bool = False
     action_id: bool = False
     turns: "tuple[str, Row] | None" = None
 
@@ -92,6 +94,7 @@ class Call:
     seen: dict[str, Seen] = field(default_factory=dict)
     records: dict[int | str, Logged] = field(default_factory=dict)
     drawn: dict[str, Any] = field(default_factory=dict)
+    near: dict[Read[Any], tuple[Any, dict[str, Seen]]] = field(default_factory=dict)
     keys: Keys = field(init=False)
 
     def __post_init__(self) -> None:
@@ -170,6 +173,11 @@ class Call:
         """`look` for many of one kind, in one round trip."""
         return await self._fetch(list(reads), keep=False)
 
+    async def ahead(self, reads: Iterable[Read[Any]]) -> None:
+        """Fetch these in one round trip, for those who `read` or `look` at them later in this try: that takes none."""
+        new = list(dict.fromkeys(read for read in reads if read not in self.near))
+        self.near.update(zip(new, await self._trip(new), strict=True))
+
     def release(self, documents: Iterable[tuple[type[Document], str]]) -> None:
         """Stand no longer on these documents, by kind and id: they were read, and turn out to be only shown."""
         for kind, id in documents:
@@ -189,14 +197,26 @@ class Call:
             await self._fetch([], keep=False)
 
     async def _fetch(self, reads: Sequence[Read[Any]], *, keep: bool) -> list[Any]:
+        far = iter(await self._trip([read for read in reads if not self._known(read)]))
+        found = [self.near[read] if self._known(read) else next(far) for read in reads]
+        if keep:
+            for _, seen in found:
+                self.seen.update(seen)
+        return [value for value, _ in found]
+
+    def _known(self, read: Read[Any]) -> bool:
+        return bool(self.near) and read in self.near
+
+    async def _trip(self, reads: Sequence[Read[Any]]) -> list[tuple[Any, dict[str, Seen]]]:
+        """The value of each of these, and what it saw. Who calls is checked in the first trip."""
         gate, self.admission = self.admission, None
+        if not (gate or reads):
+            return []
         first = gate.commands(self) if gate else []
         got, values, seen = await self.store.fetch(self.keys, reads, first=first, pure=self.pure)
         if gate:
             gate.check(self, got)
-        if keep:
-            self.seen.update(seen)
-        return values
+        return list(zip(values, seen, strict=True))
 
     def draw(self, name: str, make: Callable[[], A]) -> A:
         """What `make` draws at random, drawn once a call: each of its tries gets the same."""
@@ -204,6 +224,13 @@ class Call:
             self.drawn[name] = make()
         drawn: A = self.drawn[name]
         return drawn
+
+    async def once(self, name: str, make: Callable[[], Awaitable[A]]) -> A:
+        """`draw` for what takes long: a try after the first gets what that one got."""
+        if name not in self.drawn:
+            self.drawn[name] = await make()
+        made: A = self.drawn[name]
+        return made
 
     def entry(self, where: str, kind: str, summary: str, **more: Any) -> Entry:
         """A line stamped with who calls. Raises ValueError for a kind that is in no table."""

@@ -4,10 +4,12 @@ from types import MappingProxyType
 
 from . import (
     asks,
+    board,
     brief,
     credentials,
     decisions,
     feed,
+    fleet,
     follow,
     handoffs,
     huddles,
@@ -19,6 +21,7 @@ from . import (
     reads,
     recall,
     roster,
+    sessions,
     shifts,
     sync,
 )
@@ -55,6 +58,8 @@ _ROWS = (
     Row("ask_back", "decide", decisions.ask_back),
     Row("take_back", "decide", decisions.take_back),
     Row("inbox", "read", inbox.inbox),
+    Row("fleet", "read", fleet.fleet),
+    Row("board", "read", board.board),
     Row("mint", "manage", credentials.mint, again=credentials.shown_once),
     Row("keys", "read", credentials.keys),
     Row("renew", "manage", credentials.renew),
@@ -62,10 +67,12 @@ _ROWS = (
     Row("people", "read", people.people),
     Row("human", "manage", people.human),
     Row("link", "manage", people.link, again=credentials.shown_once),
+    Row("sessions", "read", sessions.sessions),
+    Row("end_session", "write", sessions.end_session),
     Row("space", "manage", people.space, founds=True),
     Row("four_eyes", "manage", people.four_eyes),
 )
-ENTER = Row("enter", "read", reads.connection, (FLEET, CORE))  # for a surface that lets somebody in before they call
+ENTER = Row("enter", "read", reads.connection, (FLEET, CORE), lets_in=True)  # for a surface, before they call
 ROWS = MappingProxyType({row.verb: row for row in _ROWS})
 
 

@@ -29,15 +29,22 @@ LOOKED_AT = 12
 PATIENCE, BOUND = 0.05, 0.15  # seconds: for an index that is behind, and for all of it
 ENOUGH, ALONE = 0.3, 0.6  # of what a summary says that a fact must have: in two words, or in one; a name is enough
 BUDGET = 450  # tokens where they are shown
+STANDS_ON = (TipRead(), Count("known"))  # what is read before anything is looked for
 
 log = structlog.get_logger(__name__)
 
 
 async def facts_about(call: Call, summary: str) -> tuple[str, ...]:
-    """Ids of the entries of facts that go along with this summary; none where the index cannot say so in time."""
-    tip, known = await call.look(TipRead(), Count("known"))
-    query = parse(summary)
-    if not known or not query.units:
+    """Ids of the entries of facts that go along with this summary; none where the index cannot say so in time.
+
+    Searched once a call: who decides anew because of a race has no time for more.
+    """
+    return await call.once("context", lambda: _found(call, summary))
+
+
+async def _found(call: Call, summary: str) -> tuple[str, ...]:
+    tip, known = await call.look(*STANDS_ON)
+    if not known or not (query := await asyncio.to_thread(parse, summary)).units:
         return ()
     try:
         async with asyncio.timeout(BOUND):
@@ -48,7 +55,7 @@ async def facts_about(call: Call, summary: str) -> tuple[str, ...]:
         log.info("handoff_without_context", space=call.caller.space, why=type(why).__name__)
         return ()
     found = await live(call, [h for h in answer.found.hits if _telling(h)])
-    return tuple(said.id for said, fact in found if fact and not fact.superseded_by)[:LIMIT]
+    return tuple(each.said.id for each in found if each.fact and not each.fact.superseded_by)[:LIMIT]
 
 
 def _telling(found: Hit) -> bool:

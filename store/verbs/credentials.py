@@ -7,19 +7,21 @@ from typing import Any
 
 from ..domain.commit import Commit, put
 from ..domain.errors import Refused
-from ..domain.grant import AGENT_MAY, Grant, check_live, lease, renewed
+from ..domain.grant import AGENT_MAY, SOON, Grant, check_live, lease, renewed
 from ..domain.ids import bare, near, principal
 from ..domain.moments import age, iso
 from ..domain.person import Member
 from ..domain.slot import Who
 from ..engine.globals import Identity
-from ..engine.reads import Doc, Range, Score
+from ..engine.reads import Count, Doc, Range, Read, Score
 from .arguments import Names
 from .call import Call, Result
+from .paging import fitting, page
 from .people import claimed
 
 PROFILES = ("fleet", "core")
-PAGE = 100  # of a listing; nothing that ends a key is bounded by it
+PAGE = 40  # keys that are read for one page; nothing that ends a key is bounded by it
+LATEST = 100  # of all keys, whose agents may have been meant where a name is not known
 ALL = -1
 
 
@@ -108,18 +110,47 @@ async def shown_once(call: Call, result: Result, **_: Any) -> Result:
     return {**result, "says": "The secret was shown with the first answer, once. If nobody has it, make another."}
 
 
-async def keys(call: Call, *, cursor: str = "") -> Result:
-    """The keys of the space: whose, rights, until when, last write. Never the secret."""
-    if not (cursor == "" or (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10)):
-        raise Refused("invalid_argument", "cursor is what the page before gave.", argument="cursor")
-    offset = int(cursor or 0)
-    page = await call.look(Range("keys", "", PAGE, offset=offset))
-    ids = page.ids(Grant)
-    grants = await call.look_each(Doc(Grant, id) for id in ids)
-    wrote = await call.look_each(Score("wrote", "", id) for id in ids)
-    rows = [_shown(g, w or 0, now=call.now) for g, w in zip(grants, wrote, strict=True) if g]
-    more = {"cursor": str(offset + PAGE)} if offset + PAGE < page.size else {}
-    return {"keys": rows, "total": page.size, **more}
+async def keys(call: Call, *, key: str = "", cursor: str = "") -> Result:
+    """The keys of the space: whose, rights, until when, last write. Never the secret.
+
+    Those that are live first, by their end; then expired and revoked ones. key: all of one, by its id.
+    """
+    await call.admit()
+    if key:
+        return await _one_key(call, bare(key, "key", name="key"))
+    now = call.now
+    paged = await page(
+        call,
+        (
+            Range("leases", low=now + 1),
+            Range("leases", high=now, latest=True),
+            Range("revoked", latest=True),
+        ),
+        cursor=cursor,
+        limit=PAGE,
+    )
+    ids = paged.ids(Grant)
+    reads: list[Read[Any]] = [*(Doc(Grant, id) for id in ids), *(Score("wrote", "", id) for id in ids)]
+    found = await call.look_each(reads) if reads else []
+    pairs = zip(found[: len(ids)], found[len(ids) :], strict=True)
+    rows = fitting(_shown(grant, wrote or 0, now=now) for grant, wrote in pairs)
+    after = paged.after(len(rows))
+    return {"keys": rows, "total": paged.size, **({"cursor": after} if after else {})}
+
+
+async def _one_key(call: Call, id: str) -> Result:
+    """A key with where it came from, and what ends with it."""
+    grant, wrote = await call.look(Doc(Grant, id), Score("wrote", "", id))
+    if grant is None or grant.via != "token":
+        raise Refused("not_found", f"There is no key {id} in {call.caller.space}. Nothing was read.")
+    same, asks = await call.look(
+        Range("unrevoked", grant.principal, PAGE), Count("asked", grant.principal, low=call.now)
+    )
+    others = await call.look_each(Doc(Grant, other) for other in same.ids(Grant) if other != id)
+    more = {"created_at": iso(grant.created), "minted_by": grant.minted_by}
+    more |= {"revoked_at": iso(grant.revoked)} if grant.revoked else {}
+    live = sum(bool(other and other.expires > call.now) for other in others)
+    return {**_shown(grant, wrote or 0, now=call.now), **more, "others": live, "asks": asks}
 
 
 async def renew(call: Call, *, name: str, days: int = 90) -> Commit:
@@ -172,7 +203,7 @@ async def _named(call: Call, name: str) -> list[Grant]:
 
 
 async def _no_key(call: Call, agent: str) -> Refused:
-    latest = await call.look(Range("keys", "", PAGE, latest=True))
+    latest = await call.look(Range("keys", "", LATEST, latest=True))
     known = {g.principal for g in await call.look_each(Doc(Grant, id) for id in latest.ids(Grant)) if g}
     live = await call.look_each(Range("unrevoked", other, 1) for other in known)
     close = near(agent, [other for other, page in zip(known, live, strict=True) if page.members])
@@ -197,5 +228,6 @@ def _shown(grant: Grant, wrote: int, *, now: int) -> dict[str, Any]:
         "responsible": grant.responsible,
         "expires_at": iso(grant.expires),
         "state": state,
+        **({"soon": True} if state == "live" and grant.expires - now < SOON else {}),
         **({"last_write": iso(wrote)} if wrote else {}),
     }

@@ -11,6 +11,7 @@ from .faults import told_plainly
 from .follow import RECHECK, rung
 from .identity import Badge, enter
 from .perform import perform
+from .standing import Stand, rounds
 
 BATCH = 20
 EVENT_ID = re.compile(r"[0-9]{1,16}-[0-9]{1,12}")
@@ -28,14 +29,16 @@ async def events(store: Store, badge: Badge, *, after: str = "") -> AsyncGenerat
     start = await perform(store, badge, _EVENTS, {"after": after}, caller=caller)
     after = after or start["cursor"]
     yield [{"id": after, "open": True}]
-    async with store.feed.listen(start["space"]) as bell:
+    space, asked = start["space"], rounds(store)
+    async with store.feed.listen(space) as bell:
         while not bell.over:
             ring = bell.next_ring()
             found = await perform(store, badge, _EVENTS, {"after": after}, caller=caller)
             after = found["cursor"]
             yield ([{"id": after, "gone": True}] if found["gone"] else []) + found["events"]
             if len(found["events"]) < BATCH:
-                await rung(ring, RECHECK)
+                while not await rung(ring, RECHECK) and not bell.over and await asked.still(space, found["stand"]):
+                    yield []
 
 
 async def latest(store: Store, space: str) -> str:
@@ -52,7 +55,8 @@ async def _events(call: Call, *, after: str) -> Result:
         {"id": e.id, "refs": e.refs, "entries": [logged[id].shown() for id in e.entries if id in logged]}
         for e in heard.events
     ]
-    return {"events": shown, "gone": heard.gone, "cursor": heard.cursor}
+    stand = Stand.of(call, feed=heard.cursor)
+    return {"events": shown, "gone": heard.gone, "cursor": heard.cursor, "stand": stand}
 
 
 _EVENTS = Row("events", "read", _events, ("fleet", "core"))

@@ -20,12 +20,11 @@ from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
 from ..domain.listing import forward
 from ..domain.moments import duration
-from ..domain.slot import Who
 from ..engine.reads import Doc, Lines, Log, Numbered
 from ..engine.store import Store
 from .call import Call, Result
-from .places import missing
-from .reads import KINDS, ask_standing, pointed_at, seats_of
+from .places import at, missing
+from .reads import ask_standing, pointed_at, seats_of
 
 Once = Callable[[Mapping[str, Any]], Awaitable[Result]]
 WAIT_LIMIT = 50_000  # ms
@@ -36,10 +35,10 @@ PROBES = 31  # places in a Log that are looked at in one round trip: a million e
 
 
 async def follow(call: Call, *, what: str, since: str = "", wait: str | int = WAIT_DEFAULT) -> Result:
-    """Wait until a person has decided your ask (the answer to it), or an item is settled.
+    """Wait until a person has decided your ask (the answer to it) or asks back, or an item is settled.
 
-    Also until something is said in a huddle or place; at most wait seconds (50). On pending call it again with
-    since = cursor. A time-out changes nothing.
+    Also for news in a huddle or place; at most wait seconds (50). Returns the changes, or pending: call it again
+    with since = cursor.
     """
     if since and shape(since) is not Shape.ENTRY:
         raise Refused("malformed_id", "since is the cursor that the call before gave.", argument="since")
@@ -91,9 +90,7 @@ async def _huddle(call: Call, id: str, since: str) -> Result:
 
 
 async def _place(call: Call, name: str, since: str) -> Result:
-    kind, _, id = name.partition(":")
-    made = Doc(KINDS[kind], id) if kind in KINDS else Doc(Who, name)
-    lines, there = await call.look(Log(name, PAGE), made)
+    lines, there = await call.look(Log(name, PAGE), at(name))
     if not lines.size and there is None:
         raise await missing(call, name)
     return _followed(name, {}, await _since(call, name, lines, since), since=since, changed=False)

@@ -1,29 +1,30 @@
 """Handoffs: work that one principal gives to another, settled once by its recipient."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from ..domain import item as rules
 from ..domain.commit import Commit, Put, Quote, put
 from ..domain.entry import SUMMARY_LIMIT, Logged, check_summary
 from ..domain.errors import Refused
-from ..domain.ids import Shape, known, new_item
+from ..domain.ids import SOMEBODY, Shape, known, new_item, parse_place
 from ..domain.item import Item, standing
 from ..domain.job import Job, taken
 from ..domain.moments import iso, until
-from ..domain.slot import Who
+from ..domain.slot import Who, slug
 from ..domain.text import quoted
-from ..engine.reads import Doc
+from ..engine.reads import Doc, Read, Written
 from . import context
 from .arguments import Alone, Also, Length
 from .call import Call
 from .mailbox import post
-from .places import Place, missing, resolve
-from .recipients import check_able, recipient
+from .places import Place, at, missing, resolve
+from .recipients import check_able, evidence, principals
 
 ANYONE = "anyone"
-RECIPIENTS = ("agent", "human", "role")
+RECIPIENTS = (*SOMEBODY, "role")
 
 
 async def handoff(
@@ -40,9 +41,10 @@ async def handoff(
 ) -> Commit:
     """Hand off or pass work on instead of stopping.
 
-    to: agent:x, human:x, or role:x (the first of that role to accept). Needs to and summary; they accept or decline
-    within 24 h unless deadline says else. withdraw: take back an item you sent; requeue: send an expired one again.
-    to: anyone with text leaves a message (label = its title) for whoever comes next.
+    to: agent:x, human:x, or role:x (the first of that role to accept). Needs to and summary; where: job:x hands
+    over that job. They accept or decline in 24 h unless deadline says else. withdraw: take back an item you sent;
+    requeue: send an expired one again. to: anyone with text leaves a message (label = its title) for whoever comes
+    next.
     """
     if withdraw:
         return await _withdraw(call, withdraw)
@@ -64,6 +66,7 @@ async def handoff(
             argument="text" if text else "label",
         )
     check_summary(summary)
+    await call.ahead([*_reads(to, where), *context.STANDS_ON])
     named = await _recipient(call, to)
     place = await _place(call, where, named)
     new = replace(
@@ -88,6 +91,14 @@ def _sent(call: Call, new: Item, *, summary: str, place: Place, more: tuple[Put,
     return Commit(result={**facts, **place.said}, puts=(*place.puts, put(new, sent=0), *more), entries=(entry,))
 
 
+def _reads(to: str, where: str) -> list[Read[Any]]:
+    """What shows whom and which place a handoff names. Refuses malformed_id."""
+    kind, _, id = to.partition(":")
+    place = where or (f"channel:{slug(id)}" if kind == "role" and slug(id) else "")
+    there = [at(parse_place(place, default="channel"))] if place else []
+    return [*(evidence([to], RECIPIENTS) if to else ()), *there]
+
+
 async def _place(call: Call, where: str, to: str) -> Place:
     """Where the item stands: as said, else at its recipient's. Refuses job_done, skill_missing."""
     if not where:
@@ -107,7 +118,7 @@ async def _recipient(call: Call, to: str) -> str:
             f"logmem_handoff needs to (agent:x, human:x, role:x or {ANYONE}) and summary. Nothing was written.",
             argument="to",
         )
-    found = await recipient(call, to, RECIPIENTS)
+    (found,) = await principals(call, [to], RECIPIENTS)
     if found == call.me:
         raise Refused(
             "invalid_argument",
@@ -118,9 +129,13 @@ async def _recipient(call: Call, to: str) -> str:
     return found
 
 
-async def _found(call: Call, id: str, *, name: str) -> tuple[Item, Logged | None]:
-    """The item, read for a decision, and the entry that settled it. Refuses malformed_id, not_found."""
+async def _found(call: Call, id: str, *, name: str, more: Sequence[Read[Any]] = ()) -> tuple[Item, Logged | None]:
+    """The item, read for a decision, and the entry that settled it. Refuses malformed_id, not_found.
+
+    `more` is what the caller reads next.
+    """
     known(id, (Shape.ITEM,), name=name)
+    await call.ahead([Doc(Item, id), *more])
     item = await call.read(Doc(Item, id))
     if item is None:
         raise await missing(call, id)
@@ -147,6 +162,7 @@ async def _requeue(call: Call, id: str, *, deadline: Length) -> Commit:
     fresh = _new(call, old.to, place=old.where, deadline=deadline, usual=old.deadline - old.made)
     new = replace(fresh, requeued_from=id, context=old.context)
     closed = rules.requeue(old, by=call.me, new=new.id, now=call.now, ended=ended)
+    await call.ahead([Written(old.sent), *_reads(old.to, old.where)])
     said = (await call.recall([old.sent])).get(old.sent)
     if said is None or said.entry is None:
         raise Refused("not_found", f"The text of {id} was redacted or is missing. Nothing was written.")
@@ -158,7 +174,7 @@ async def _requeue(call: Call, id: str, *, deadline: Length) -> Commit:
 async def accept(call: Call, *, item: Annotated[str, Also("trail")], decline: bool = False, reason: str = "") -> Commit:
     """Accept work that was handed to you or your role, or decline the item with decline: true and a reason.
 
-    Settled once, and its sender sees it. Accepting the handoff of a job makes you its assignee.
+    Settled once; its sender sees it. A handoff in a job makes you the job's assignee.
     """
     if decline and not reason.strip():
         raise Refused(
@@ -169,10 +185,13 @@ async def accept(call: Call, *, item: Annotated[str, Also("trail")], decline: bo
         )
     if len(reason) > SUMMARY_LIMIT:
         raise Refused("too_long", f"reason may have {SUMMARY_LIMIT} characters. Nothing changed.", argument="reason")
-    old, ended = await _found(call, item, name="item")
+    mine = [Doc(Who, call.me)] if call.caller.is_agent else []
+    old, ended = await _found(call, item, name="item", more=mine)
     roles = await roles_of_caller(call) if old.to.startswith("role:") else ()
     event = "decline" if decline else "accept"
     new = rules.settle(old, event, by=call.me, roles=roles, via=call.caller.via, now=call.now, ended=ended)
+    if not decline:
+        await call.ahead([at(old.where), *map(Written, old.context)])
     job = () if decline else await _job(call, old)
     said = reason if reason.strip() else "accepted"
     return Commit(

@@ -9,19 +9,15 @@ from ..domain.commit import Commit, put
 from ..domain.entry import check_summary
 from ..domain.errors import Refused
 from ..domain.huddle import Huddle
-from ..domain.ids import new_huddle, new_item, parse_place, principal
+from ..domain.ids import new_huddle, new_item, parse_place
 from ..domain.item import Item
 from ..domain.moments import iso, until
-from ..domain.person import Member
-from ..domain.slot import Who
 from ..engine.reads import Doc
 from .arguments import Length, Names
 from .beside import Beside
 from .call import Call
-from .places import missing, resolve
-from .recipients import recipient
-
-HOLDERS = ("agent", "human")
+from .places import at, missing, resolve
+from .recipients import evidence, principals
 
 
 async def huddle(
@@ -37,13 +33,15 @@ async def huddle(
     """Convene a huddle on a job: put one question to several agents or people (seats).
 
     Get their opinions, each once, within 24 h unless deadline says else. The closer (you, unless said) sums up with
-    logmem_note {kind: synthesis, answers: huddle}.
+    logmem_note {kind: synthesis, answers: huddle}. Returns the huddle and a seat each.
     """
     check_summary(question, name="question")
     # A bare id is a job's here, and no other place has huddles.
     name = parse_place(where, ("job",), default="job")
-    await call.admit()
-    holders, sums_up = await _here(call, seats, closer)
+    sums = [closer] if closer else []
+    await call.ahead([at(name), *evidence(seats, name="seats"), *evidence(sums, name="closer")])
+    holders = await _holders(call, seats)
+    (sums_up,) = await principals(call, sums, name="closer") or [call.me]
     place = await resolve(call, name, obliges=True)
     end = until(deadline, now=call.now, bounds=items.DEADLINE, usual=items.DEADLINE_USUAL, name="deadline")
     id = new_huddle(secrets.token_bytes(7))
@@ -89,22 +87,9 @@ async def huddle(
     )
 
 
-async def _here(call: Call, seats: Sequence[str], closer: str) -> tuple[list[str], str]:
-    """Who holds the seats and who closes: principals that are here now.
-
-    Refuses invalid_argument (nobody, or somebody twice), malformed_id, unknown_recipient.
-    """
-    said = [("seats", who) for who in seats] + [("closer", who) for who in [closer] if who]
-    ids = [principal(who, HOLDERS, default="agent", name=name).partition(":")[2] for name, who in said]
-    # All in two trips; only who is not found so is looked for alone, and refused with who may have been meant.
-    agents = await call.look_each(Doc(Who, f"agent:{id}") for id in ids)
-    people = await call.read_each(Doc(Member, f"human:{id}") for id in ids)
-    found: list[str] = []
-    for (name, who), agent, person in zip(said, agents, people, strict=True):
-        here = agent.id if agent else person.id if person and person.role else ""
-        meant = here and who in (here, here.partition(":")[2])
-        found.append(here if meant else await recipient(call, who, HOLDERS, name=name))
-    holders = found[: len(seats)]
+async def _holders(call: Call, seats: Sequence[str]) -> list[str]:
+    """Who holds the seats. Refuses invalid_argument (nobody, or somebody twice), malformed_id, unknown_recipient."""
+    holders = await principals(call, seats, name="seats")
     twice = next((holder for holder in holders if holders.count(holder) > 1), "")
     if twice or not holders:
         wrong = f"{twice} is there twice" if twice else "nobody is there"
@@ -113,7 +98,7 @@ async def _here(call: Call, seats: Sequence[str], closer: str) -> tuple[list[str
             f"seats are those who answer, each once, and {wrong}. Nothing was written.",
             argument="seats",
         )
-    return holders, found[-1] if closer else call.me
+    return holders
 
 
 async def answered(call: Call, id: str, *, where: str, kind: str, trail: str) -> Beside:

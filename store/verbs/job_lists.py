@@ -7,37 +7,41 @@ from typing import Any
 from ..domain import job as rules
 from ..domain.entry import Logged
 from ..domain.errors import Refused
-from ..domain.ids import bare, principal
+from ..domain.ids import bare
 from ..domain.item import Item
 from ..domain.job import OPEN, STAGES, UNOPENED, Job
 from ..domain.listing import short
 from ..domain.moments import age, iso
-from ..domain.slot import Now, Who
-from ..engine.reads import Count, Doc, Head, Range
+from ..domain.slot import Now
+from ..engine.reads import Count, Doc, Head, Range, Read
 from .call import Call, Result
 from .paging import fitting, page, squeezed
-from .places import unknown
+from .recipients import principals
 
-ASSIGNEES = ("agent", "human")
 STAGES_LISTED = (*STAGES, UNOPENED)
 PAGE = 50  # jobs read for one page
-ROUNDS = 10  # pages read in a row that hold nothing of what is wanted
 TITLE_WIDTH = 100  # characters of a title in a list
 TITLE_BUDGET, LINES_BUDGET, NOW_BUDGET = 120, 120, 100  # tokens in a view: of the title, of a list, of a text of Now
 
 
 async def open_jobs(call: Call, *, agent: str = "", plan: str = "", cursor: str = "") -> Result:
-    """Which open jobs are assigned to you, or to another agent, or belong to a plan. Changes nothing."""
-    await call.admit()
-    who = await _somebody(call, agent) if agent else "" if plan else call.me
+    """Which open jobs are assigned to you, or to another agent, or belong to a plan.
+
+    Returns their titles, stages and ages; changes nothing.
+    """
     named = bare(plan, "plan") if plan else ""
-    ranges = [Range("plan", f"{named}:{at}") for at in OPEN] if plan else [Range("jobs", who)]
+    whose = [agent] if agent else []
+    (who,) = await principals(call, whose, name="agent", here=False) or ["" if plan else call.me]
+    if who:
+        ranges = [Range("planned", f"{who}:{named}") if named else Range("jobs", who)]
+    else:
+        ranges = [Range("plan", f"{named}:{stage}") for stage in OPEN]
 
     def wanted(job: Job) -> bool:
         return job.stage != "done" and (not who or job.assignee == who) and (not named or job.plan == named)
 
     what = f"open jobs{f' of {who}' if who else ''}{f' in plan {named}' if named else ''}"
-    return await _listed(call, ranges, wanted, cursor=cursor, what=what, counted=not (who and named))
+    return await _listed(call, ranges, wanted, cursor=cursor, what=what)
 
 
 async def jobs(call: Call, *, stage: str = "", plan: str = "", cursor: str = "") -> Result:
@@ -61,74 +65,55 @@ async def jobs(call: Call, *, stage: str = "", plan: str = "", cursor: str = "")
     return await _listed(call, ranges, wanted, cursor=cursor, what=what)
 
 
-async def _somebody(call: Call, who: str) -> str:
-    """Whom this means, also if they left. Refuses malformed_id, not_found."""
-    said = principal(who, ASSIGNEES, default="agent", name="agent")
-    id = said.partition(":")[2]
-    names = [said] if ":" in who else [f"{kind}:{id}" for kind in ASSIGNEES]
-    found = [each.id for each in await call.look_each(Doc(Who, name) for name in names) if each]
-    if not found:
-        raise await unknown(call, said, "not_found")
-    return found[0]
-
-
 async def _listed(
-    call: Call,
-    ranges: Sequence[Range],
-    wanted: Callable[[Job], bool],
-    *,
-    cursor: str,
-    what: str,
-    counted: bool = True,
+    call: Call, ranges: Sequence[Range], wanted: Callable[[Job], bool], *, cursor: str, what: str
 ) -> Result:
     """One page of jobs. What moved while it was read is shown where it is now, or left to another page."""
-    begins, rounds = not cursor, 0
-    while True:
-        paged = await page(call, ranges, cursor=cursor, limit=PAGE)
-        lines = await _lines(call, paged.ids(Job), wanted)
-        cursor, rounds = paged.next, rounds + 1
-        if lines or not cursor or rounds == ROUNDS:
-            break
-    if begins and not lines and not cursor:
-        return await _none(call, what)
+    paged = await page(call, ranges, cursor=cursor, limit=PAGE)
+    lines = await _lines(call, paged.ids(Job), wanted)
+    if not lines:
+        return await _none(call, what, later=bool(cursor), cursor=paged.next)
     shown = fitting([line for _, line in lines])
-    if len(shown) < len(lines):
-        cursor = paged.after(lines[len(shown)][0])
-    total = {"total": paged.size} if counted else {}
-    return {"jobs": shown, **total, **({"cursor": cursor} if cursor else {})}
+    after = paged.after(lines[len(shown)][0]) if len(shown) < len(lines) else paged.next
+    return {"jobs": shown, "total": paged.size, **({"cursor": after} if after else {})}
 
 
 async def _lines(call: Call, ids: Sequence[str], wanted: Callable[[Job], bool]) -> list[tuple[int, Result]]:
     """A line for each job that is wanted, with its place among all of them."""
-    found = await call.look_each(Doc(Job, id) for id in ids) if ids else []
-    some = [(n, job) for n, job in enumerate(found) if job and wanted(job)]
-    nows = await call.look_each(Doc(Now, job.name) for _, job in some) if some else []
-    titles = await call.recall(job.opened for _, job in some)
-    return [(n, _line(job, now, titles, at=call.now)) for (n, job), now in zip(some, nows, strict=True)]
+    reads: list[Read[Any]] = [Doc(Job, id) for id in ids]
+    reads += [Doc(Now, f"job:{id}") for id in ids]
+    found = await call.look_each(reads) if reads else []
+    pairs = zip(found[: len(ids)], found[len(ids) :], strict=True)
+    some = [(n, job, now) for n, (job, now) in enumerate(pairs) if job and wanted(job)]
+    titles = await call.recall(job.opened for _, job, _ in some)
+    return [(n, _line(job, now, titles, at=call.now)) for n, job, now in some]
 
 
 def _line(job: Job, now: Now | None, titles: Mapping[int | str, Logged], *, at: int) -> Result:
     """A job in a list; its age is how long it has been in its stage."""
     said = {"title": short(titles[job.opened].summary, TITLE_WIDTH)} if job.opened in titles else {}
-    facts = {k: v for k, v in rules.facts(job).items() if k != "needs"}
+    terms = {k: v for k, v in rules.terms(job).items() if k != "needs"}
     flag = {"blocked": True} if now and now.blocked and job.stage != "done" else {}
-    return {"job": job.name, **said, **facts, "age": age(at - job.at), **flag}
+    return {"job": job.name, **said, **terms, "age": age(at - job.at), **flag}
 
 
-async def _none(call: Call, what: str) -> Result:
+async def _none(call: Call, what: str, *, later: bool, cursor: str) -> Result:
     """The result of a search that found nothing: what was searched, and how much the caller may read there."""
     readable = await call.look(Head())
     space = call.caller.space
-    says = f"There are no {what} in {space}, of which you may read {readable} entries."
+    more = "more " if later else ""
+    left = " They moved while the list was read; the cursor goes on." if cursor else ""
+    says = f"There are no {more}{what} in {space}, of which you may read {readable} entries.{left}"
     return {
         "jobs": [],
         "searched": space,
         "readable": readable,
         "says": f"{says} To open one: logmem_assign {{job, title, to}}",
+        **({"cursor": cursor} if cursor else {}),
     }
 
 
-async def slots(call: Call, job: Job, now: Now | None) -> tuple[Result, Now | None, Result]:
+async def job_view(call: Call, job: Job, now: Now | None) -> tuple[Result, Now | None, Result]:
     """What a view of a job shows besides its Log: Who it is, its Now with each text cut, and what is open in it."""
     held, count = await call.look(
         Range("holds", job.name, rules.HELD_SHOWN, low=call.now), Count("holds", job.name, low=call.now)
@@ -143,7 +128,7 @@ async def slots(call: Call, job: Job, now: Now | None) -> tuple[Result, Now | No
         who |= {"opened": opened.id}  # the entry, which has all of it
     else:
         who = {"created_by": job.by, "created_at": iso(job.created)}
-    who |= {**rules.facts(job), "age": age(call.now - job.at)}
+    who |= {**rules.terms(job), "age": age(call.now - job.at)}
     for part in ("needs", "milestones", "tracks"):
         texts = job.needs if part == "needs" else rules.said_of(job, part, entries)
         if texts:

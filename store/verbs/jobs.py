@@ -7,16 +7,14 @@ from ..domain.errors import Refused
 from ..domain.ids import bare, near
 from ..domain.item import Item
 from ..domain.job import UNOPENED, Job
-from ..domain.slot import Now, blocked_by, check_waiting, is_no, renewed
-from ..engine.reads import Doc, Head, Range
+from ..domain.slot import Now, blocked_by, check_waiting, is_no, renewed, unblocked
+from ..engine.reads import Count, Doc, Head, Range
 from .arguments import Blocked, Names
 from .call import Call, Result
 from .places import NEAR_LIMIT, placed
-from .recipients import check_able, recipient
+from .recipients import check_able, evidence, principals
 
-ASSIGNEES = ("agent", "human")
-HELD_LIMIT = 1000  # what may stand open in a job, expired or not, when it is done
-ROUNDS = 10  # tries to see an index and its documents as they were at one moment
+LATE_LIMIT = 200  # late handoffs and seats that one step to done writes down as expired
 
 
 async def assign(
@@ -33,8 +31,8 @@ async def assign(
 ) -> Commit:
     """Open a new job: a longer piece of work with its own Log and stages.
 
-    title, plan, milestones; to: the agent or person who gets it; needs: skills they must have. Anew only with a
-    reason; what you leave out stays.
+    title, plan, milestones, tracks; to: the agent or person who gets it; needs: skills that an agent must have.
+    Opening one anew takes a reason and begins at todo; what you leave out stays. Returns the job.
     """
     id = bare(job, "job")
     reason = reason.strip()
@@ -44,13 +42,15 @@ async def assign(
     texts = {name: said for name, said in texts.items() if said}
     skills = rules.needed(needs)
     named = bare(plan, "plan") if plan else ""
+    named_one = [to] if to else []
+    await call.ahead([Doc(Job, id), *evidence(named_one)])
     old = await call.read(Doc(Job, id))
     place = await placed(call, f"job:{id}", old)
-    assignee = await recipient(call, to, ASSIGNEES) if to else ""
+    (assignee,) = await principals(call, named_one) or [""]
     before = old or Job(id=id, by=call.me, created=call.now)
     new = rules.opened(before, to=assignee, plan=named, needs=skills, reason=reason, now=call.now)
     await check_able(call, new, new.assignee)
-    known = rules.facts(new)
+    known = rules.terms(new)
     entry = call.entry(
         new.name, "assigned", title, payload={k: v for k, v in {**known, **texts}.items() if k != "stage"}, why=reason
     )
@@ -61,12 +61,21 @@ async def assign(
             "job": new.name,
             "title": Quote(0, "summary"),
             **known,
+            **_reopened(old),
             **place.said,
             "next": {"tool": "logmem_stage" if mine else "logmem_view", "args": args},
         },
         puts=(put(new, opened=0, **dict.fromkeys(texts, 0)),),
         entries=(entry,),
     )
+
+
+def _reopened(old: Job | None) -> Result:
+    """What the result says of a job that was opened before: where it was, and that it begins anew."""
+    if old is None or not old.stage:
+        return {}
+    again = f"{old.name} was {old.stage} and is opened anew, so it begins at todo."
+    return {"reopened": True, "was": old.stage, "says": again}
 
 
 async def update(
@@ -82,7 +91,7 @@ async def update(
     """Report progress on a job: logs one step of it.
 
     Sets what it is doing now (your summary unless said) and whether it is blocked (a text, or false). kind:
-    progress, stuck, fix, problem or memo.
+    progress, stuck, fix, problem or memo. Returns the entry and the job.
     """
     id = bare(job, "job")
     name = f"job:{id}"
@@ -121,7 +130,7 @@ async def update(
 async def stage(call: Call, *, job: str, stage: str, reason: str = "") -> Commit:
     """Move a job one stage on (todo, in_progress, review, done), or send it back one with a reason.
 
-    It can be marked done only when every handoff and seat in the job is settled.
+    It can be marked done only while no handoff or seat in the job is open; a refusal names them. Returns the job.
     """
     id = bare(job, "job")
     reason = reason.strip()
@@ -130,10 +139,7 @@ async def stage(call: Call, *, job: str, stage: str, reason: str = "") -> Commit
     if old is None:
         raise await _absent(call, id)
     new = rules.moved(old, rules.stage_named(stage), reason=reason, now=call.now)
-    puts: tuple[Put, ...] = (put(new, staged=0),)
-    if new.stage == "done":
-        rules.check_settled(new, await _holding(call, new), now=call.now)
-        puts += await _unblocked(call, new)
+    ended = await _ended(call, new) if new.stage == "done" else ()
     steps = {"from": old.stage, "to": new.stage}
     nexts = {"in_progress": ("logmem_update", {"summary": "…"}), "review": ("logmem_stage", {"stage": "done"})}
     tool, args = nexts.get(new.stage, ("", {}))
@@ -142,10 +148,10 @@ async def stage(call: Call, *, job: str, stage: str, reason: str = "") -> Commit
             "job": new.name,
             "title": Quote(new.opened, "summary"),
             "was": old.stage,
-            **rules.facts(new),
+            **rules.terms(new),
             **({"next": {"tool": tool, "args": {"job": id, **args}}} if tool else {}),
         },
-        puts=puts,
+        puts=(put(new, staged=0), *ended),
         entries=(call.entry(new.name, "staged", f"{old.stage} to {new.stage}", payload=steps, why=reason),),
     )
 
@@ -165,34 +171,22 @@ async def _absent(call: Call, id: str) -> Refused:
     )
 
 
-async def _holding(call: Call, job: Job) -> list[Item]:
-    """All that is written down as open in the job, seen so that nothing can come in before the commit.
+async def _ended(call: Call, job: Job) -> tuple[Put, ...]:
+    """What else changes when the job is done: nothing blocks it, and what is late in it is over.
 
-    A commit compares how many there are. That alone would miss one that came for one that went, so it compares the
-    items too: while each of them still stands there and their number is the same, they are all.
-    Refuses open_obligations (more than can be looked at), busy.
+    The commit stands on it that nothing in the job is open, however much is late: what comes in by then is still to be
+    settled by a deadline after now. Refuses open_obligations.
     """
-    for _ in range(ROUNDS):
-        stands = await call.read(Range("holds", job.name, HELD_LIMIT))
-        items = [i for i in await call.read_each(Doc(Item, id) for id in stands.ids(Item)) if i]
-        if stands.size > len(stands.members):
-            raise Refused(
-                "open_obligations",
-                f"{job.name} has {stands.size} handoffs and seats that are open or that nobody put away. Nothing "
-                "changed. Who sent them takes them back: logmem_handoff {withdraw: item}",
-                job=job.name,
-                count=stands.size,
-            )
-        if len(items) == stands.size and all(item.state == "open" for item in items):
-            return items
-    raise Refused(
-        "busy", f"What stands in {job.name} changes all the time. Nothing changed. Retry in 1 s.", retry_after=1
-    )
-
-
-async def _unblocked(call: Call, job: Job) -> tuple[Put, ...]:
-    """The job's Now without what blocked it: nobody is to be told of that any more."""
-    now = await call.read(Doc(Now, job.name))
-    if now is None or not now.blocked:
-        return ()
-    return (put(renewed(now, job.name, at=call.now, blocked="", waiting_on=""), said=0),)
+    name, now = job.name, call.now
+    open_ones = Count("holds", name, low=now)
+    nearest, late = Range("holds", name, rules.HELD_SHOWN, low=now), Range("holds", name, LATE_LIMIT, high=now - 1)
+    slot = Doc(Now, name)
+    await call.ahead([open_ones, nearest, late, slot])
+    count, blocked = await call.read(open_ones, slot)
+    still, over = await call.look(nearest, late)
+    if count:
+        shown = await call.look_each(Doc(Item, id) for id in still.ids(Item))
+        rules.check_settled(job, [item for item in shown if item], count=count, now=now)
+    items = await call.read_each(Doc(Item, id) for id in over.ids(Item)) if over.members else []
+    expired = [put(item.as_of(now)) for item in items if item and item.as_of(now) != item]
+    return (*([put(unblocked(blocked), said=0)] if blocked and blocked.blocked else ()), *expired)

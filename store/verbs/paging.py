@@ -1,6 +1,7 @@
 """Pages: a long list in parts, each going on after the last member of the one before.
 
     page(call, ranges, cursor=, limit=) -> Paged
+    sealed(position, of=) -> cursor; opened(cursor, of=) -> position
     fitting(lines, budget=) -> list of lines
     squeezed(text, budget=) -> text
 
@@ -31,7 +32,7 @@ WIDEN = 8  # by how much more is read where many members have the cursor's score
 L = TypeVar("L")
 
 _CURSOR = re.compile(r"[A-Za-z0-9_-]{8,400}")
-_POSITION = re.compile(r"[0-9a-f]{1,8}\.([0-9]{1,3})\.([0-9]{1,16})\.(\S+)")
+_POSITION = re.compile(r"([0-9]{1,3})\.([0-9]{1,16})\.(\S+)")
 _Place = tuple[int, str]  # where a member stands in its index: score, `kind:id`
 
 
@@ -106,34 +107,47 @@ async def _past(call: Call, span: Range, part: list[_Place], last: _Place) -> li
 
 
 def _cursor(ranges: Sequence[Range], n: int, place: _Place) -> str:
-    text = f"{n}.{place[0]}.{place[1]}"
-    text = f"{_mark(ranges, text)}.{text}"
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return sealed(f"{n}.{place[0]}.{place[1]}", of=_list(ranges))
 
 
 def _opened(cursor: str, ranges: Sequence[Range]) -> tuple[int, _Place]:
     """The index and position that a cursor names. Refuses invalid_argument."""
+    said = _POSITION.fullmatch(opened(cursor, of=_list(ranges)))
+    if said is None or int(said[1]) >= len(ranges):
+        no_cursor()
+    return int(said[1]), (int(said[2]), said[3])
+
+
+def _list(ranges: Sequence[Range]) -> list[tuple[str, str, bool]]:
+    return [(r.name, r.owner, r.latest) for r in ranges]
+
+
+def sealed(position: str, *, of: object) -> str:
+    """The cursor of a position in a list; `of` is what tells the list from others, and is the same when it is read."""
+    text = f"{_seal(position, of)}.{position}"
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def opened(cursor: str, *, of: object) -> str:
+    """The position that a cursor names. Refuses invalid_argument: of another list, or cut or changed on the way."""
     if not _CURSOR.fullmatch(cursor):
-        _no_cursor()
+        no_cursor()
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
     except ValueError:
-        _no_cursor()
-    said = _POSITION.fullmatch(text)
-    if said is None or int(said[1]) >= len(ranges):
-        _no_cursor()
-    n, place = int(said[1]), (int(said[2]), said[3])
-    if _cursor(ranges, n, place) != cursor:
-        _no_cursor()
-    return n, place
+        no_cursor()
+    position = text.partition(".")[2]
+    if sealed(position, of=of) != cursor:
+        no_cursor()
+    return position
 
 
-def _mark(ranges: Sequence[Range], position: str) -> str:
-    """What tells a cursor of this list from one of another, and from one that was cut on the way."""
-    return f"{zlib.crc32(repr(([(r.name, r.owner, r.latest) for r in ranges], position)).encode()):x}"
+def _seal(position: str, of: object) -> str:
+    return f"{zlib.crc32(repr((of, position)).encode()):x}"
 
 
-def _no_cursor() -> NoReturn:
+def no_cursor() -> NoReturn:
+    """Refuse a cursor that is none of this list."""
     raise Refused(
         "invalid_argument",
         "cursor is what an earlier page of the same list gave, with the same other arguments. Nothing was written. "

@@ -1,7 +1,9 @@
 """People and spaces: who is a member with which role, and which spaces there are."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from ..domain.commit import Commit, put
@@ -14,13 +16,14 @@ from ..domain.person import ROLES, Member
 from ..domain.slot import Who
 from ..domain.space import FOUR_EYES, Channel, Space
 from ..domain.text import quoted
-from ..engine.reads import Doc, Range
+from ..engine.reads import Count, Doc, Range, Read
 from .call import Call, Result
 from .identity import enterable
+from .paging import fitting, page
 from .places import resolve, unknown
 
 LINK_LIFE = 10 * MINUTE
-PEOPLE_LIMIT = 200
+PEOPLE = 40  # that are read for one page
 SPACES = 1500  # tokens of the names of spaces in a list
 
 
@@ -96,17 +99,43 @@ def session_grant(id: str, person: str, *, now: int, life: int, minted_by: str =
     )
 
 
-async def people(call: Call) -> Result:
-    """The people of the space and their roles."""
-    page = await call.look(Range("members", "", PEOPLE_LIMIT))
-    found = await call.look_each(Doc(Member, id) for id in page.ids(Member))
-    sessions = await call.look_each(Range("sessions", id, 1, low=call.now) for id in page.ids(Member))
-    rows = [
-        {"person": m.id, "role": m.role, "roles": list(m.roles), "since": iso(m.since), "signed_in": bool(s.members)}
-        for m, s in zip(found, sessions, strict=True)
+async def people(call: Call, *, person: str = "", cursor: str = "") -> Result:
+    """The people of the space and their roles, and whether high risk takes a second pair of eyes. person: one of them.
+
+    Who has no role any more is shown only when named.
+    """
+    await call.admit()
+    rule = {"four_eyes": call.space.four_eyes}
+    if person:
+        name = principal(person, kinds=("human",), default="human", name="person")
+        (row,) = await _rows(call, [name])
+        if row is None:
+            raise await unknown(call, name, "unknown_recipient")
+        return {**row, **rule}
+    paged = await page(call, (Range("members"),), cursor=cursor, limit=PEOPLE)
+    here = [(n, row) for n, row in enumerate(await _rows(call, paged.ids(Member)), 1) if row]
+    rows = fitting(row for _, row in here)
+    after = paged.after(here[len(rows) - 1][0] if len(rows) < len(here) else len(paged.members))
+    return {"people": rows, "total": paged.size, **rule, **({"cursor": after} if after else {})}
+
+
+async def _rows(call: Call, ids: Sequence[str]) -> list[Result | None]:
+    """What is shown of these people."""
+    reads: list[Read[Any]] = [*(Doc(Member, id) for id in ids), *(Count("sessions", id, low=call.now) for id in ids)]
+    found = await call.look_each(reads) if reads else []
+    return [
+        {
+            "person": m.id,
+            "role": m.role,
+            "roles": list(m.roles),
+            "since": iso(m.since),
+            "signed_in": bool(sessions),
+            **({"excluded": True} if m.excluded else {}),
+        }
         if m
+        else None
+        for m, sessions in zip(found[: len(ids)], found[len(ids) :], strict=True)
     ]
-    return {"people": rows, "total": page.size}
 
 
 async def link(call: Call, *, name: str) -> Commit:

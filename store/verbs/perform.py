@@ -69,7 +69,12 @@ async def perform(
         return await _Attempts(store, caller, badge, row, args, action_id=action_id, fault=fault).run()
 
     with told_plainly():
-        return await (row.around(store, given, once) if row.around else once(given))
+        try:
+            return await (row.around(store, given, once) if row.around else once(given))
+        except Refused as no:
+            if row.effect == "read" and not row.lets_in:
+                raise no.of_a_read() from None
+            raise
 
 
 class _Attempts:

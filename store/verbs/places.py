@@ -3,13 +3,14 @@
 A channel or job is made by its first write, and the result says so.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..domain.commit import Put, put
 from ..domain.document import Document
 from ..domain.errors import Refused
-from ..domain.ids import near, parse_place
+from ..domain.ids import PLACES, SOMEBODY, Shape, near, parse_place, shape
 from ..domain.job import Job, check_not_done
 from ..domain.slot import Who
 from ..domain.space import Channel
@@ -18,6 +19,7 @@ from ..engine.reads import Doc, Head, Range
 from .call import Call
 
 NEAR_LIMIT = 500  # names that a typo is compared with
+_PLACES_HERE = (("places", "channel"), ("places", "job"), ("roster", ""))  # indexes of all the places of a space
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ async def resolve(call: Call, where: str, *, default: str = "channel", obliges: 
 def at(name: str) -> Doc[Who] | Doc[Channel] | Doc[Job]:
     """The read that says whether a place is there, for those who read more with it."""
     kind, _, id = name.partition(":")
-    if kind in ("agent", "human"):
+    if kind in SOMEBODY:
         return Doc(Who, name)
     return Doc(Channel, id) if kind == "channel" else Doc(Job, id)
 
@@ -58,7 +60,7 @@ async def placed(call: Call, name: str, found: Document | None) -> Place:
     if found is not None:
         return Place(name, found=found)
     kind, _, id = name.partition(":")
-    if kind in ("agent", "human"):
+    if kind in SOMEBODY:
         raise await unknown(call, name, "not_found")
     made: type[Channel] | type[Job] = Channel if kind == "channel" else Job
     page = await call.look(Range("places", kind, NEAR_LIMIT))
@@ -71,11 +73,10 @@ async def missing(call: Call, what: str) -> Refused:
     """The refusal for a thing that is not there, saying what was searched and how much the caller may read there."""
     readable = await call.look(Head())
     space = call.caller.space
-    changed = "" if call.pure else " Nothing changed."
     return Refused(
         "not_found",
-        f"There is no {quoted(what)} in {space}. It was searched by that id; you may read {readable} entries there."
-        f"{changed}",
+        f"There is no {quoted(what)} in {space}. It was searched by that id; you may read {readable} entries there. "
+        "Nothing changed.",
         searched=space,
         readable=readable,
     )
@@ -83,9 +84,37 @@ async def missing(call: Call, what: str) -> Refused:
 
 async def unknown(call: Call, name: str, code: str) -> Refused:
     """The refusal for a principal that is not in the space, with near matches."""
-    page = await call.look(Range("roster", "", NEAR_LIMIT))
-    names = page.ids(Who)
-    id = name.partition(":")[2]
-    close = [n for n in names if n.partition(":")[2] in near(id, [m.partition(":")[2] for m in names])]
-    hint = f"Did you mean {', '.join(close)}?" if close else f"Here are {', '.join(names[:8]) or 'none'}."
+    close, hint = closest(name, (await call.look(Range("roster", "", NEAR_LIMIT))).ids(Who))
     return Refused(code, f"{name} is not in {call.caller.space}. Nothing was written. {hint}", near=close)
+
+
+async def unclear(call: Call, what: str, no: Refused) -> Refused:
+    """The refusal for what is no id: the one that names the places which a bare id may have been meant for, or `no`."""
+    names = [f"{kind}:{what}" for kind in PLACES]
+    if any(shape(name) is not Shape.PLACE for name in names):
+        return no
+    found = await call.look_each(at(name) for name in names)
+    close = [name for name, there in zip(names, found, strict=True) if there]
+    if not close:
+        channels, jobs, roster = await call.look_each(Range(*index, NEAR_LIMIT) for index in _PLACES_HERE)
+        here = [*(f"channel:{id}" for id in channels.ids(Channel)), *(f"job:{id}" for id in jobs.ids(Job))]
+        close, _ = closest(what, [*here, *roster.ids(Who)])
+    if not close:
+        return no
+    return Refused(
+        "malformed_id",
+        f"what is {quoted(what)}, and a bare id says not of what. Did you mean {', '.join(close)}? "
+        f'logmem_view {{what: "{close[0]}"}}',
+        argument="what",
+        near=close,
+    )
+
+
+def closest(name: str, names: Sequence[str]) -> tuple[list[str], str]:
+    """Those of `names` that may have been meant, nearest first; and a sentence with them, or with some of all."""
+    # Compared without their prefixes, which would make any two of a kind alike.
+    spelled: dict[str, list[str]] = {}
+    for each in names:
+        spelled.setdefault(each.rpartition(":")[2], []).append(each)
+    close = [each for id in near(name.rpartition(":")[2], spelled) for each in spelled[id]]
+    return close, f"Did you mean {', '.join(close)}?" if close else f"Here are {', '.join(names[:8]) or 'none'}."

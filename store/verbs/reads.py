@@ -7,7 +7,6 @@ from importlib.metadata import version
 from ..domain import ask as ask_rules
 from ..domain import huddle as huddle_rules
 from ..domain.ask import Ask
-from ..domain.document import Document
 from ..domain.entry import ABSENT, Logged, sequence
 from ..domain.errors import Refused
 from ..domain.huddle import Huddle
@@ -25,23 +24,22 @@ from . import context
 from .asks import words
 from .call import Call, Result
 from .facts import fact_view, standing_of
-from .job_lists import slots as job_slots
+from .job_lists import job_view
 from .mailbox import mail_text
 from .paging import price
-from .places import missing
+from .places import missing, unclear
 
 LOG_LIMIT = 10  # entries of a Log that `view` shows
 HUDDLE_BUDGET = 700  # tokens of what was said in a huddle: its seats stand beside that
 HISTORY_LIMIT = 50  # entries of a trail
-KINDS: dict[str, type[Document]] = {"channel": Channel, "job": Job}
 ROOM = 1850  # tokens that slots and Log of a job have together
 
 
 async def view(call: Call, *, what: str) -> Result:
-    """Look at one thing in full, with its history.
+    """Look at one thing: its state, text and newest history.
 
-    what: an ask or item by its trail, a huddle (hd_…), fact (fa_…), mailbox note (mb_…), an entry by its id, or
-    job:x, channel:x, agent:x, human:x.
+    what: an ask or item by its trail, a huddle (hd_…), fact (fa_…), mailbox note (mb_…), an entry in full by its
+    id, or job:x, channel:x, agent:x, human:x.
     """
     kind = shape(what)
     if kind is Shape.ASK:
@@ -57,7 +55,10 @@ async def view(call: Call, *, what: str) -> Result:
     if kind is Shape.ENTRY:
         return await _entry(call, what)
     if kind is None and ":" not in what:
-        known(what, name="what")  # says which forms there are
+        try:
+            known(what, name="what")  # says which forms there are
+        except Refused as no:
+            raise await unclear(call, what, no) from None
     return await _place(call, parse_place(what, name="what"))
 
 
@@ -197,8 +198,7 @@ async def _place(call: Call, name: str) -> Result:
         if who is None:
             raise await missing(call, name)
         slots = {"who": shown_who(who), "now": shown_now(now, call.now)}
-    log = listed(await entries(call, lines), budget=min(LOG_BUDGET, ROOM - price(slots)))
-    return {"what": name, **slots, "log": log.lines, "log_total": lines.size}
+    return {"what": name, **slots, **await _log(call, name, lines, slots)}
 
 
 async def _job(call: Call, id: str) -> Result:
@@ -207,10 +207,16 @@ async def _job(call: Call, id: str) -> Result:
     job, now, lines = await call.look(Doc(Job, id), Doc(Now, name), Log(name, LOG_LIMIT))
     if job is None:
         raise await missing(call, name)
-    who, now, holds = await job_slots(call, job, now)
+    who, now, holds = await job_view(call, job, now)
     slots: Result = {"who": who, "now": shown_now(now, call.now), **holds}
+    return {"what": name, **slots, **await _log(call, name, lines, slots)}
+
+
+async def _log(call: Call, place: str, lines: Lines, slots: Result) -> Result:
+    """The newest of a place's Log beside its slots, how much there is in all, and where to read the rest."""
     log = listed(await entries(call, lines), budget=min(LOG_BUDGET, ROOM - price(slots)))
-    return {"what": name, **slots, "log": log.lines, "log_total": lines.size}
+    rest = {"next": {"tool": "logmem_feed", "args": {"where": place}}} if len(log.lines) < lines.size else {}
+    return {"log": log.lines, "log_total": lines.size, **rest}
 
 
 def shown_who(who: Who) -> Result:
@@ -245,7 +251,10 @@ def release() -> str:
 
 
 async def connection(call: Call) -> Result:
-    """Who am I connected as, by which credential, when does it expire; which policies apply; server version, clock.."""
+    """Who am I connected as, by which credential, when does it expire.
+
+    Also which policies apply, server version and clock.
+    """
     await call.admit()
     caller, grant, promise = call.caller, call.grant, call.store.promise
     credential: Result = {"via": caller.via, "client": caller.client}

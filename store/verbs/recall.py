@@ -3,6 +3,7 @@
 What is shown is read from the ledger, and facts with the marks that they have now.
 """
 
+import asyncio
 from collections.abc import Sequence
 
 import structlog
@@ -11,15 +12,17 @@ from ..domain import hit
 from ..domain.entry import Logged
 from ..domain.errors import Refused
 from ..domain.fact import Fact
+from ..domain.hit import Found
 from ..domain.text import quoted
 from ..engine.backlog import TipRead
 from ..engine.reads import Doc, Lines, Log, Numbered, Read
 from ..recall.indexes import Answer, Tip, Unusable
-from ..recall.query import parse
+from ..recall.query import Query, parse
 from ..recall.rank import Hit
 from ..recall.search import Filter
 from .arguments import Names
 from .call import Call, Result
+from .facts import standing_in_place
 from .feed import check_kinds, check_limit, log_of
 from .paging import fitting, price
 from .places import at, missing
@@ -33,22 +36,22 @@ log = structlog.get_logger(__name__)
 
 
 async def recall(call: Call, *, query: str, where: str = "", kinds: Names | None = None, limit: int = LIMIT) -> Result:
-    """Search memory: what did we decide or learn about something? Finds facts, decisions and all else ever written.
+    """Search memory: what did we decide or learn about something.
 
-    Search by words, ids, paths or names; each hit says its age and whether it is stale or superseded. where and
-    kinds narrow it.
+    By words, ids, paths or names, in facts, decisions and entries. Each hit says its age, why it matched, and
+    whether it is stale or superseded. where and kinds narrow it.
     """
-    _check_query(query)
+    words = await parsed(query)
     check_limit(limit, LIMITS)
     among = Filter(check_kinds(kinds or ()), log_of(where) if where else "")
     tip = await _tip(call, among.where, where)
-    answer = await _search(call, tip, query, among, limit=limit)
+    answer = await _search(call, tip, words, among, limit=limit)
+    hits = {h.id for h in answer.found.hits}
     found = await live(call, answer.found.hits)
-    said = {h.id: hit.why(h.how, h.words) for h in answer.found.hits}
-    shown = fitting((line(call, e, fact, matched=said[e.id]) for e, fact in found[:limit]), budget=BUDGET)
+    shown = fitting((line(call, f.said, f.fact, matched=f.matched) for f in found[:limit]), budget=BUDGET)
     result: Result = {"hits": shown}
-    gone = len(answer.found.hits) - len(found)
-    if (left := answer.found.weighed - gone - len(shown)) > 0:
+    gone = len(hits - {f.said.id for f in found})
+    if (left := answer.found.weighed - gone - sum(each["id"] in hits for each in shown)) > 0:
         result["left_out"] = left
     if answer.behind:
         result |= {"behind": answer.behind, "says": _behind(answer)}
@@ -65,33 +68,52 @@ def line(call: Call, said: Logged, fact: Fact | None, *, matched: str = "") -> R
     return next((form for form in forms if price(form) <= SHARE), forms[-1])
 
 
-async def live(call: Call, hits: Sequence[Hit]) -> list[tuple[Logged, Fact | None]]:
-    """The hits as they stand in the ledger, with the facts that they made; those that are gone left out."""
+async def live(call: Call, hits: Sequence[Hit]) -> list[Found]:
+    """The hits as they stand in the ledger, best first, with the facts that they made; those that are gone left out.
+
+    What stands in place of a superseded fact is among them, wherever it was noted and whatever its words are.
+    """
     reads: list[Read[object]] = [Numbered(h.seq) for h in hits]
     reads += [Doc(Fact, h.fact) for h in hits if h.fact]
     got = await call.look_each(reads) if reads else []
     facts = {fact.id: fact for fact in got if isinstance(fact, Fact)}
     entries = {e.id: e for e in got if isinstance(e, Logged) and e.entry}
-    there = [(entries[h.id], facts.get(h.fact)) for h in hits if h.id in entries]
-    return hit.in_order(there)
+    found = [Found(entries[h.id], facts.get(h.fact), h.score, hit.why(h.how, h.words)) for h in hits if h.id in entries]
+    return hit.in_order([*found, *await _in_place(call, [f.fact for f in found if f.fact])])
 
 
-def _check_query(query: str) -> None:
-    if len(query) > QUERY_LIMIT:
+async def _in_place(call: Call, facts: Sequence[Fact]) -> list[Found]:
+    """What stands now in place of superseded ones among these facts, and is not among them."""
+    there = {fact.id for fact in facts}
+    newest = [fact for fact in await standing_in_place(call, facts) if fact.id not in there]
+    said = await call.recall(fact.said for fact in newest)
+    replaced = {fact.first: fact.id for fact in sorted(facts, key=lambda f: f.made) if fact.superseded_by}
+    return [
+        Found(said[fact.said], fact, matched=f"stands in place of {replaced[fact.first]}")
+        for fact in newest
+        if fact.said in said and said[fact.said].entry
+    ]
+
+
+async def parsed(text: str) -> Query:
+    """The query, taken apart where nobody waits for it. Refuses too_long, invalid_argument."""
+    if len(text) > QUERY_LIMIT:
         raise Refused(
             "too_long",
-            f"query has {len(query)} characters and may have {QUERY_LIMIT}. Nothing was searched. "
+            f"query has {len(text)} characters and may have {QUERY_LIMIT}. Nothing was searched. "
             "Give the words that matter, or an id.",
             argument="query",
             limit=QUERY_LIMIT,
         )
-    if not parse(query).units:
+    query = await asyncio.to_thread(parse, text)
+    if not query.units:
         raise Refused(
             "invalid_argument",
-            f"query is {quoted(query)}, in which there is no word to look for. Nothing was searched. "
+            f"query is {quoted(text)}, in which there is no word to look for. Nothing was searched. "
             'Give words, an id, a path or a name: logmem_recall {query: "token rotation"}',
             argument="query",
         )
+    return query
 
 
 async def _tip(call: Call, place: str, where: str) -> Tip:
@@ -106,10 +128,10 @@ async def _tip(call: Call, place: str, where: str) -> Tip:
     return tip
 
 
-async def _search(call: Call, tip: Tip, query: str, among: Filter, *, limit: int) -> Answer:
+async def _search(call: Call, tip: Tip, query: Query, among: Filter, *, limit: int) -> Answer:
     indexes = call.store.indexes
     try:
-        return await indexes.search(call.caller.space, tip, parse(query), among, limit=limit + SPARE, now=call.now)
+        return await indexes.search(call.caller.space, tip, query, among, limit=limit + SPARE, now=call.now)
     except Unusable as why:
         log.error("index_unusable", space=call.caller.space, why=str(why))
         raise Refused(

@@ -1,76 +1,97 @@
-"""Recipients: whom a name means, of those who are here now, and whether they can do what a job needs."""
+"""Principals: whom a name means, who of them is here now, and whether they can do what a job needs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ..domain.errors import Refused
-from ..domain.ids import near, principal
+from ..domain.ids import SOMEBODY, meant
 from ..domain.job import Job, lacking, skill_missing
 from ..domain.person import Member
 from ..domain.slot import Who, slug
-from ..engine.reads import Doc, Range
+from ..engine.reads import Doc, Page, Range, Read
 from .call import Call
-from .places import NEAR_LIMIT
+from .places import NEAR_LIMIT, closest
 
 ABLE_SHOWN = 8  # agents named to whom that could go which somebody else cannot do
 
 
-async def recipient(call: Call, to: str, kinds: Sequence[str], *, name: str = "to") -> str:
-    """Whom `to` means: somebody who is here now. Refuses malformed_id, unknown_recipient.
+async def principals(
+    call: Call, names: Iterable[str], kinds: Sequence[str] = SOMEBODY, *, name: str = "to", here: bool = True
+) -> list[str]:
+    """Whom these names mean, in their order and in one trip. A bare id is an agent's or a person's: whose it is.
 
-    `kinds` are those that it may be, of agent, human and role; a bare id is an agent's or a person's.
+    `kinds` are those that they may be, of agent, human, role and system; `name` is the argument. `here`: they are here
+    now, and somebody else than the caller has the role (unknown_recipient); without it whoever ever was here will do
+    (not_found). Refuses malformed_id too.
     """
-    prefix, colon, rest = to.partition(":")
-    spelled = f"role:{slug(rest)}" if colon and prefix == "role" else to
-    said = principal(spelled, kinds, default="agent", name=name)
-    kind, _, id = said.partition(":")
+    some = [_candidates(each, kinds, name=name) for each in names]
+    reads = {each: _proof(each, here=here) for of_one in some for each in of_one if not each.startswith("system:")}
+    if not some:
+        return []  # without a trip
+    # Remembered, so that whoever asks for one of them afterwards has it.
+    await call.ahead(reads.values())
+    found = dict(zip(reads, await call.read_each(reads.values()), strict=True))
+    chosen = [next((each for each in of_one if each not in found or _stands(call, found[each])), "") for of_one in some]
+    if "" in chosen:
+        of_one = some[chosen.index("")]
+        raise await _unknown(call, of_one, found[of_one[0]], here=here)
+    return chosen
+
+
+def evidence(
+    names: Iterable[str], kinds: Sequence[str] = SOMEBODY, *, name: str = "to", here: bool = True
+) -> list[Read[Any]]:
+    """What `principals` reads for the same arguments, for those who read more with it. Refuses malformed_id."""
+    wanted = [each for one in names for each in _candidates(one, kinds, name=name)]
+    return [_proof(each, here=here) for each in wanted if not each.startswith("system:")]
+
+
+def _candidates(text: str, kinds: Sequence[str], *, name: str) -> tuple[str, ...]:
+    prefix, colon, rest = text.partition(":")
+    return meant(f"role:{slug(rest)}" if colon and prefix == "role" else text, kinds, name=name)
+
+
+def _proof(principal: str, *, here: bool) -> Read[Any]:
+    """What shows that somebody is here: the profile of an agent, a person's role, or who has a role."""
+    kind, _, id = principal.partition(":")
     if kind == "role":
-        return await _role(call, said)
-    agent = await call.look(Doc(Who, f"agent:{id}"))
-    person = await call.read(Doc(Member, f"human:{id}"))
-    # No agent and person share an id, so a bare one can only mean who is there.
-    here = {"agent": agent is not None, "human": bool(person and person.role)}
-    found = next((f"{k}:{id}" for k, there in here.items() if there and (k == kind or not colon)), "")
-    if not found:
-        raise await _unknown(call, [said] if colon else [f"{k}:{id}" for k in here])
-    return found
+        return Range("role", id, 2)
+    return Doc(Member, principal) if kind == "human" and here else Doc(Who, principal)
 
 
-async def _role(call: Call, role: str) -> str:
-    """The role, if somebody other than the sender has it now. Refuses unknown_recipient."""
-    holders = await call.read(Range("role", role.partition(":")[2], 2))
-    if any(id != call.me for _, id in holders.members):
-        return role
-    if holders.members:
-        raise Refused(
-            "unknown_recipient",
-            f"Nobody but you has {role} in {call.caller.space} now. Nothing was written.",
-            near=[],
-        )
-    raise await _unknown(call, [role])
+def _stands(call: Call, found: Who | Member | Page | None) -> bool:
+    match found:
+        case Member():
+            return bool(found.role)
+        case Page():
+            return any(id != call.me for _, id in found.members)
+    return found is not None
 
 
-async def _unknown(call: Call, names: Sequence[str]) -> Refused:
-    """The refusal for a recipient that is not here, with those who were probably meant."""
-    roster = await call.look(Range("roster", "", NEAR_LIMIT))
-    ids = [id for id in roster.ids(Who) if id != call.me]
-    if names[0].startswith("role:"):
-        agents = await call.look_each(Doc(Who, id) for id in ids if id.startswith("agent:"))
-        people = await call.look_each(Doc(Member, id) for id in ids if id.startswith("human:"))
-        here = sorted({f"role:{r}" for found in (*agents, *people) if found for r in found.roles})
-    else:
-        members = await call.look_each(Doc(Member, id) for id in ids if id.startswith("human:"))
-        present = {m.id for m in members if m and m.role}
-        here = [id for id in ids if id.startswith("agent:") or id in present]
-    # Compared without their prefixes, which would make any two of a kind alike.
-    spelled = {name.partition(":")[2]: name for name in here}
-    close = [spelled[id] for id in near(names[0].partition(":")[2], spelled)]
-    hint = f"Did you mean {', '.join(close)}?" if close else f"Here are {', '.join(here[:8]) or 'none'}."
-    is_not = "Nobody has" if names[0].startswith("role:") else "There is no"
+async def _unknown(call: Call, names: Sequence[str], found: Who | Member | Page | None, *, here: bool) -> Refused:
+    """The refusal for somebody who is not here, with those who were probably meant; `found` is what there was."""
+    if isinstance(found, Page) and found.members:
+        text = f"Nobody but you has {names[0]} in {call.caller.space} now. Nothing was written."
+        return Refused("unknown_recipient", text, near=[])
+    role = names[0].startswith("role:")
+    roster = (await call.look(Range("roster", "", NEAR_LIMIT))).ids(Who)
+    close, hint = closest(names[0], await _here(call, roster, roles=role) if here else roster)
+    is_not = "Nobody has" if role else "There is no"
     return Refused(
-        "unknown_recipient",
-        f"{is_not} {' or '.join(names)} in {call.caller.space} now. Nothing was written. {hint}",
+        "unknown_recipient" if here else "not_found",
+        f"{is_not} {' or '.join(names)} in {call.caller.space}{' now' if here else ''}. Nothing was written. {hint}",
         near=close,
     )
+
+
+async def _here(call: Call, roster: Sequence[str], *, roles: bool) -> list[str]:
+    """Who of these is here now, other than the caller; or the roles that they have."""
+    others = [id for id in roster if id != call.me]
+    reads: list[Read[Any]] = [_proof(id, here=True) for id in others]
+    found: list[Who | Member | None] = await call.look_each(reads) if reads else []
+    if roles:
+        return sorted({f"role:{role}" for each in found if each for role in each.roles})
+    return [id for id, each in zip(others, found, strict=True) if _stands(call, each)]
 
 
 async def check_able(call: Call, job: Job, who: str) -> None:

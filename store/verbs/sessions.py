@@ -1,28 +1,32 @@
-"""Sessions of people: opened with a one-time link, ended by signing out.
+"""Sessions of people: opened with a one-time link, ended by signing out, seen and ended from elsewhere.
 
-No rows of the catalogue: no caller may do this for somebody else.
+Opening one is no row of the catalogue: no caller may do that for somebody else.
 """
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..domain.commit import Commit, put
 from ..domain.entry import Entry
 from ..domain.errors import Refused
-from ..domain.grant import Grant
-from ..domain.moments import HOUR
+from ..domain.grant import Grant, check_open, check_sees_sessions
+from ..domain.ids import bare, principal
+from ..domain.moments import HOUR, iso
 from ..domain.person import Member
 from ..engine.globals import Identity
-from ..engine.reads import Doc
+from ..engine.reads import Doc, Range, Read, Score
 from ..engine.store import Store
-from .call import Call, Row
+from .call import Call, Result, Row
 from .credentials import drawn
 from .faults import told_plainly
 from .identity import Badge, enterable, recognise
+from .paging import fitting, page
 from .people import session_grant
 from .perform import perform
 
 SESSION_LIFE = 12 * HOUR
+SESSIONS = 40  # that are read for one page
 LINK = re.compile(r"[A-Za-z0-9_-]{32}")  # the form of every link
 
 
@@ -117,6 +121,62 @@ async def _close(call: Call, *, session: str, person: str) -> Commit:
         return Commit(result={"session": session})
     said = (_entry(call, grant, "signed_out", "signed out"),) if member else ()
     return Commit(result={"session": session}, puts=(put(replace(grant, revoked=call.now)),), entries=said)
+
+
+async def sessions(call: Call, *, person: str = "", cursor: str = "") -> Result:
+    """The open sessions of a person, your own unless said; owners may see everybody's. The first to end come first."""
+    await call.admit()
+    whose = principal(person, kinds=("human",), default="human", name="person") if person else call.me
+    check_sees_sessions(whose, by=call.me, may=call.may)
+    paged = await page(call, (Range("sessions", whose, low=call.now + 1),), cursor=cursor, limit=SESSIONS)
+    ids = paged.ids(Grant)
+    reads: list[Read[Any]] = [*(Doc(Grant, id) for id in ids), *(Score("wrote", "", id) for id in ids)]
+    found = await call.look_each(reads) if reads else []
+    pairs = zip(found[: len(ids)], found[len(ids) :], strict=True)
+    rows = fitting(_session(call, grant, wrote or 0) for grant, wrote in pairs)
+    after = paged.after(len(rows))
+    return {"person": whose, "sessions": rows, "total": paged.size, **({"cursor": after} if after else {})}
+
+
+def _session(call: Call, grant: Grant, wrote: int) -> Result:
+    """A session on a list; `link_by` is who made the link that it was opened with, `here` marks the caller's own."""
+    says = {
+        "link_by": grant.minted_by,
+        "last_write": iso(wrote) if wrote else "",
+        "here": grant.id == call.caller.credential,
+    }
+    times = {"since": iso(grant.created), "expires_at": iso(grant.expires)}
+    return {"session": grant.id, **times, **{k: v for k, v in says.items() if v}}
+
+
+async def end_session(call: Call, *, session: str) -> Commit:
+    """End an open session at once: your own wherever it may enter; as an owner, another person's in this space."""
+    id = bare(session, "session", name="session")
+    grant = await call.read(Doc(Grant, id))
+    if grant is None or grant.via != "console":
+        raise Refused("not_found", f"There is no session {id} in {call.caller.space}. Nothing was changed.")
+    person = grant.principal
+    check_sees_sessions(person, by=call.me, may=call.may)
+    check_open(grant, now=call.now)
+    if person == call.me:
+        await _end_elsewhere(call, grant)
+    entry = call.entry(person, "signed_out", f"A session of {person} was ended", payload={"session": id})
+    return Commit(
+        result={"ended": id, "person": person}, puts=(put(replace(grant, revoked=call.now)),), entries=(entry,)
+    )
+
+
+async def _end_elsewhere(call: Call, grant: Grant) -> None:
+    """End a session of the caller's own in all other spaces that it may enter, as signing out does."""
+    store, name = call.store, grant.principal.partition(":")[2]
+    who = await store.shared.identity("session", grant.id)
+    if who is None or who.space:
+        return
+    await store.shared.end_session(name, grant.id)
+    for space in await store.shared.joined(name):
+        if space != call.caller.space:
+            how = {"session": grant.id, "person": grant.principal}
+            await _as_operator(store, _CLOSE, space, client=call.caller.client, **how)
 
 
 def _entry(call: Call, grant: Grant, kind: str, what: str) -> Entry:

@@ -32,7 +32,7 @@ async def start(call: Call, *, agent: str = "", model: str = "", budget: int = B
     """Begin or resume your shift.
 
     Call this first in every new chat: returns all that waits for you and where you left off, with the calls to
-    make. budget: tokens it may take. agent is only compared with your key.
+    make. budget: its tokens. agent: only compared with your key.
     """
     check_budget(budget)
     me = _agent(call, "start")
@@ -156,7 +156,10 @@ async def recap(call: Call, *, notes: str, next: Names | None = None, end: bool 
 
 
 async def bio(call: Call, *, profile: dict[str, Any]) -> Commit:
-    """Set your profile: name, role, skills[] and what else others should know of you. What you leave out stays."""
+    """Set your profile: name, role, skills[] and what else others should know of you.
+
+    Name, role and skills that you leave out stay. Returns your who.
+    """
     check_payload(profile, name="profile")
     who = _check_there(call, await call.read(Doc(Who, call.me)))
     said = check_profile(profile)
@@ -193,7 +196,7 @@ async def status(
 ) -> Commit:
     """Set your Now, so that everybody sees what you are doing right now: I'm blocked on …, waiting on ….
 
-    It replaces what you said before. if_revision: refused when it changed since.
+    It replaces what you said before. if_revision: refused when it changed since. Returns now with its revision.
     """
     check_summary(doing, name="doing")
     text = blocked_by(blocked)

@@ -10,23 +10,22 @@ from ..domain.entry import Logged, check_summary
 from ..domain.errors import Refused
 from ..domain.item import Item
 from ..domain.job import Job
-from ..domain.lines import View, lines_of
-from ..domain.lines import short as brief_age
+from ..domain.lines import View, lines_of, span_short
 from ..domain.listing import short, some
 from ..domain.moments import age, iso
 from ..domain.moments import since as ago
 from ..domain.slot import Who
 from ..domain.sync import CheckIn, Lease, Window, Windows, checkin_id, windows_of
 from ..engine.reads import Count, Doc, Page, Range, Read, Score
-from .brief import gather
+from .brief import gather, slots
 from .call import Call, Result
 from .paging import fitting
 
 AGENTS = 500  # of a space that are looked at for who is expected; 1,000 check-ins of a window
 CARRIED = 20  # items and jobs that a closeout names
 OBLIGATIONS = ("questions", "handoffs", "seats", "huddles", "pending_asks", "jobs")  # sections of the Brief
-# Tokens: of names that are listed, of the obligations, of what was carried over; characters of a text in them.
-NAMES, OWED, CARRY = 150, 600, 250
+# Tokens: of names that are listed, of others that are, of the obligations, of what was carried over; characters of a text in them.
+NAMES, OTHERS, OWED, CARRY = 150, 60, 600, 250
 TEXT, NOTES = 80, 120
 
 
@@ -38,9 +37,9 @@ async def sync(call: Call, *, receipt: bool = False, slot: str = "", outcome: st
     """
     _check_reading(slot=slot, outcome=outcome, notes=notes)
     principal = not call.me.startswith("system:")
-    view = (await gather(call, call.me)).view if principal else None
-    await call.admit()
+    await call.ahead(slots(call.me) if principal else ())
     day = await _day(call)
+    view = (await gather(call, call.me)).view if principal else None  # it takes the check-in from what the day has read
     return {
         **_stands(day, me=principal),
         **(_checked_in(day) if principal else {}),
@@ -57,7 +56,7 @@ def _check_reading(**said: str) -> None:
     if given:
         raise Refused(
             "invalid_argument",
-            f"{given} belongs to a check-in, and without receipt: true this only reads. Nothing was written. "
+            f"{given} belongs to a check-in, and without receipt: true this only reads, so nobody was checked in. "
             f"To check in: {rules.call_of(said['slot'] if said['slot'] in rules.SLOTS else '')}. "
             "To see the windows: logmem_sync {}",
             argument=given,
@@ -95,13 +94,13 @@ async def _day(call: Call) -> _Day:
     morning = focus is not None and focus.slot == rules.MORNING
     closeout = windows.last(focus.opens - 1, rules.CLOSEOUT) if focus and morning else None
     wanted = list(dict.fromkeys((*of, *((closeout,) if closeout else ()))))
-    reads: list[Read[Any]] = [Doc(CheckIn, checkin_id(call.me, window)) for window in wanted]
-    if here:
-        reads += [Range("checked", f"{here.day}:{here.slot}", 2 * AGENTS), Range("roster", "", AGENTS)]
-    found = await call.look_each(reads) if reads else []
-    mine = {window: doc for window, doc in zip(wanted, found, strict=False) if isinstance(doc, CheckIn)}
+    receipts = {window: Doc(CheckIn, checkin_id(call.me, window)) for window in wanted}
+    fleet = (Range("checked", f"{here.day}:{here.slot}", 2 * AGENTS), Range("roster", "", AGENTS)) if here else ()
+    await call.ahead([*receipts.values(), *fleet])
+    found = zip(wanted, await call.look_each(receipts.values()), strict=True)
+    mine = {window: checked_in for window, checked_in in found if checked_in}
     entries = await call.recall(doc.said for doc in mine.values())
-    checked, roster = found[len(wanted) :] if here else (Page([], 0), Page([], 0))
+    checked, roster = await call.look_each(fleet) or (Page([], 0), Page([], 0))
     return _Day(now, windows, of, here, ahead, closeout, mine, entries, checked, roster)
 
 
@@ -154,7 +153,10 @@ def _summary(day: _Day, own: CheckIn) -> str:
 
 
 async def _fleet(call: Call, day: _Day) -> Result:
-    """Who is expected in the open window, who is in, and who is not yet: overdue once it is late."""
+    """Who is expected in the open window, who of them is in, and who not yet: overdue once it is late.
+
+    Others who are in, people among them, are named apart.
+    """
     here = day.here
     agents = [id for id in day.roster.ids(Who) if id.startswith("agent:")]
     if here is None:
@@ -165,19 +167,22 @@ async def _fleet(call: Call, day: _Day) -> Result:
         reads += [Score("idle", "", agent), Count("open", agent, low=call.now), Count("jobs", agent)]
     found = await call.look_each(reads) if reads else []
     since = before.opens if before else 0
-    wanted = [
+    wanted = {
         agent
         for agent, wrote, items, jobs in zip(agents, found[::3], found[1::3], found[2::3], strict=True)
         if rules.expected(wrote=wrote, items=items, jobs=jobs, since=since)
-    ]
-    here_now = [rules.checked_by(id) for id in day.checked.ids(CheckIn)]
-    missing = sorted(set(wanted) - set(here_now))
+    }
+    checked = [rules.checked_by(id) for id in day.checked.ids(CheckIn)]
+    here_now, others = [id for id in checked if id in wanted], [id for id in checked if id not in wanted]
+    missing = sorted(wanted - set(checked))
     name = "overdue" if here.state(day.now) == rules.LATE else "awaited"
     only = {"looked_at": AGENTS} if day.roster.size > AGENTS else {}
+    also = {"others": len(others)} if others else {}
     return {
-        "fleet": {"expected": len(wanted), "in": day.checked.size, name: len(missing), **only},
+        "fleet": {"expected": len(wanted), "in": len(here_now), name: len(missing), **also, **only},
         "in": some(here_now, budget=NAMES),
         name: some(missing, budget=NAMES),
+        **({"also_in": some(others, budget=OTHERS)} if others else {}),
     }
 
 
@@ -189,13 +194,13 @@ def _owed(view: View) -> Result:
         {
             **line.facts,
             **{name: short(said, TEXT) for name, said in line.texts.items()},
-            **({"left": brief_age(line.left)} if line.left else {}),
+            **({"left": span_short(line.left)} if line.left else {}),
         }
         for line in lines
     ]
     fit = fitting(shown, budget=OWED)
     owed: Result = {}
-    for line, form in zip(lines, fit, strict=False):
+    for line, form in zip(lines[: len(fit)], fit, strict=True):
         owed.setdefault(line.section, []).append(form)
     left = len(lines) - len(fit) + view.unread
     return {**owed, **({"left_out": left} if left else {})}

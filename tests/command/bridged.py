@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .admin import operated
 from .running import LOGMEM, PATIENCE, Command, environment
 
 VARIABLES = ("LOGMEM_SPACE", "LOGMEM_AGENT", "LOGMEM_REST_URL", "LOGMEM_REST_TOKEN")
@@ -15,7 +16,7 @@ VARIABLES = ("LOGMEM_SPACE", "LOGMEM_AGENT", "LOGMEM_REST_URL", "LOGMEM_REST_TOK
 
 def variables(command: Command, url: str, space: str, agent: str = "grok") -> dict[str, str]:
     """The four variables of an agent, with a new key."""
-    token = command.json("mint", agent, "--space", space)["token"]
+    token = operated(command.home, "mint", space, name=agent)["token"]
     return dict(zip(VARIABLES, (space, agent, url, token), strict=True))
 
 
@@ -65,6 +66,10 @@ class Bridged:
     def has(self, id: object) -> bool:
         """Whether an answer with this id has come."""
         return self._waited(id).done()
+
+    def forget(self, id: object) -> None:
+        """Let another answer with this id come."""
+        assert self._answers.pop(json.dumps(id)).done()
 
     async def end(self) -> int:
         """Close its stdin and wait for its end; the exit code."""

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from .admin import operated
 from .running import Command
 
 FILES = {
@@ -47,4 +48,5 @@ def token_in(found: dict[str, Any]) -> str:
 
 def live_keys(person: Command, space: str) -> list[str]:
     """The agents that have a key now, one for each key."""
-    return sorted(key["name"] for key in person.json("keys", "--space", space)["keys"] if key["state"] == "live")
+    keys = operated(person.home, "keys", space)["keys"]
+    return sorted(key["name"] for key in keys if key["state"] == "live")

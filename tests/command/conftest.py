@@ -8,8 +8,10 @@ import pytest
 
 from store.engine.embedded import stop
 
+from .admin import operated
 from .bridged import variables
 from .running import Command, Up, up
+from .warm import Warm
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ def operator(server: Up) -> Command:
 def space(operator: Command) -> str:
     """A new space, simulated so that its clock can be moved."""
     name = f"t{secrets.token_hex(4)}"
-    operator.json("space", name, "--simulated")
+    operated(operator.home, "space", name, simulated=True)
     return name
 
 
@@ -54,4 +56,4 @@ def person(server: Up, tmp_path: Path) -> Command:
     folder = tmp_path / "project"
     folder.mkdir()
     plain = {"HOME": str(tmp_path / "user"), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "CLAUDE_CONFIG_DIR": ""}
-    return Command(server.home, plain, folder)
+    return Warm(server.home, plain, folder)

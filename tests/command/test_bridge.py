@@ -106,24 +106,73 @@ async def test_odd_lines(given: dict[str, str], tmp_path: Path) -> None:
         assert await agent.end() == 0
 
 
-@pytest.mark.parametrize("odd", [b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a":' + b"1" * 10_000 + b"}"])
-async def test_a_line_that_is_no_message(given: dict[str, str], tmp_path: Path, odd: bytes) -> None:
-    """A batch, a number, what is no UTF-8, and what no parser takes is answered by an error, and work goes on."""
+UNREADABLE = [b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a":' + b"1" * 10_000 + b"}"]
+NO_IDS = [b"NaN", b"-Infinity", b"1e400", b"null", b"true", b"[1]", b'{"a":1}', b"1" * 5_000]
+
+
+async def test_lines_that_are_no_messages(given: dict[str, str], tmp_path: Path) -> None:
+    """A batch, a number, what no parser takes, and ids that JSON cannot say again are refused, and work goes on."""
     async with bridge(tmp_path / "home", given) as agent:
-        await agent.send(odd)
-        assert (await agent.answer(None))["error"]["code"] in (-32700, -32600)
+        for odd in (*UNREADABLE, *(b'{"jsonrpc":"2.0","id":' + id + b',"method":"ping"}' for id in NO_IDS)):
+            await agent.send(odd)
+            assert (await agent.answer(None))["error"]["code"] in (-32700, -32600), odd
+            agent.forget(None)
+            assert await agent.ask("ping") == {}
+
+
+@pytest.mark.parametrize("id", NO_IDS[:-1])
+def test_an_id_that_is_none(id: bytes) -> None:
+    """What is neither a string nor a number that JSON has is no id; the answer is JSON, and names null."""
+
+    def refuse(constant: str) -> None:
+        pytest.fail(f"{constant} is no JSON")
+
+    for rest in (b',"method":"ping"}', b"}"):
+        with pytest.raises(message.Unfit) as no:
+            message.read(b'{"jsonrpc":"2.0","id":' + id + rest)
+        told = json.loads(no.value.answer, parse_constant=refuse)
+        assert (told["id"], told["error"]["code"]) == (None, -32600)
+
+
+async def test_lines_without_end(given: dict[str, str], tmp_path: Path) -> None:
+    """A line beyond every bound is read to its end and refused to whoever asked, and what comes after is answered."""
+    text = b"y" * (20 << 20)
+    long = {
+        None: text,
+        "a": b'{"jsonrpc":"2.0","id":"a","method":"ping","params":{"x":"%s"}}' % text,
+        7: b'{"method":"ping","params":{"x":"%s"},"jsonrpc":"2.0","id":7}' % text,
+    }
+    async with bridge(tmp_path / "home", given) as agent:
+        for id, line in long.items():
+            await agent.send(line)
+            assert str(bridging.LIMIT) in (await agent.answer(id))["error"]["message"]
         assert await agent.ask("ping") == {}
 
 
-async def test_a_line_without_end(given: dict[str, str], tmp_path: Path) -> None:
-    """A line beyond every bound is read to its end and refused, and what stands after it is answered."""
-    async with bridge(tmp_path / "home", given) as agent:
-        for _ in range(20):
-            assert agent.process.stdin
-            agent.process.stdin.write(b"y" * (1 << 20))
-        await agent.send(b"")
-        assert str(bridging.LIMIT) in (await agent.answer(None))["error"]["message"]
-        assert await agent.ask("ping") == {}
+HALF = '{"method":"ping","params":{"id":1,"x":"'  # of a line, as its beginning or its end
+ENDS = [
+    ('{"jsonrpc":"2.0","id":3,"x":"', '"}', 3),
+    (' { "x" : {"id":1}, "id" : "a\\u00e9", "y":"', "", "aé"),
+    ('{"id":1', '1,"x":2}', None),  # cut amid the id
+    ('{"id":NaN,"x":"', '"}', None),
+    ('[{"id":3,"x":"', '"}]', None),
+    ('"id":3,', "", None),
+    (HALF, '"},"jsonrpc":"2.0","id":7}', 7),
+    (HALF, '"},"id": "b" }  \n', "b"),
+    (HALF, '"},"id":-5}', -5),
+    (HALF, '","id":7}}', None),  # of what is inside
+    (HALF, ',\\"id\\":\\"b"}}', None),  # of a text
+    (HALF, ',\\"id\\":7}"}', None),
+    (HALF, '"},"id":"a\\"b"}', None),  # not found cheaply
+    (HALF, '"},"id":1e400}', None),
+    (HALF, "", None),
+]
+
+
+@pytest.mark.parametrize(("head", "tail", "id"), ENDS)
+def test_whose_a_long_line_is(head: str, tail: str, id: object) -> None:
+    """The id is found at either end of a line of which no more is known, and never inside of something else."""
+    assert message.Overlong(head.encode(), tail.encode()).id == id
 
 
 async def test_what_the_client_wrote_arrives_as_it_was(given: dict[str, str], tmp_path: Path) -> None:
@@ -217,7 +266,7 @@ async def test_an_answer_that_is_lost(given: dict[str, str], tmp_path: Path) -> 
 
 
 async def test_a_call_that_was_not_confirmed(given: dict[str, str], tmp_path: Path) -> None:
-    """When time is over the call says that it may have been done; made again, it is not done twice."""
+    """When time is over the call says that it may have been done, and to look; made again, it is another one."""
     port = httpx.URL(given["LOGMEM_REST_URL"]).port
     assert port
     async with (
@@ -228,10 +277,65 @@ async def test_a_call_that_was_not_confirmed(given: dict[str, str], tmp_path: Pa
         made = await noted(agent, 1)
         assert made["isError"]
         assert made["structuredContent"]["error"]["code"] == "unconfirmed"
-        assert "it is not done twice" in made["content"][0]["text"]
-        again = await noted(agent, 1)
-        assert again["structuredContent"]["replayed"] is True
+        assert "Look before you repeat it" in made["content"][0]["text"]
+        assert summaries(await agent.call("view", what="job:x")) == ["note 1"]
         assert "replayed" not in (await noted(agent, 1))["structuredContent"]  # meant: a second one
+        assert summaries(await agent.call("view", what="job:x")) == ["note 1", "note 1"]
+        way.lose = 2
+        own = {"where": "job:x", "kind": "progress", "summary": "note 1", "action_id": "mine"}
+        made = await agent.call("note", **own)
+        assert "Repeat it with the same action id" in made["content"][0]["text"]
+        assert (await agent.call("note", **own))["structuredContent"]["replayed"] is True
+
+
+async def test_a_call_like_one_that_was_cancelled(given: dict[str, str], tmp_path: Path) -> None:
+    """What is said again, after a call that was given up and another one, is done again, and no old answer is given."""
+    port = httpx.URL(given["LOGMEM_REST_URL"]).port
+    assert port
+    async with way_to(port) as way, bridge(tmp_path / "home", {**given, "LOGMEM_REST_URL": way.url}) as agent:
+        await agent.ask("initialize", **HELLO)
+        way.match, way.hold = b"at X", True
+        (id,) = await agent.post("tools/call", name="logmem_status", arguments={"doing": "at X"})
+        async with asyncio.timeout(PATIENCE):
+            await way.held.wait()  # it was done
+        way.hold = False
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}
+        await agent.send(json.dumps(note).encode())
+        revisions = []
+        for doing in ("at Y", "at X"):
+            told = (await agent.call("status", doing=doing))["structuredContent"]
+            assert (told.get("replayed"), told["now"]["doing"]) == (None, doing)
+            revisions.append(told["now"]["revision"])
+        assert revisions == [2, 3]
+        assert not agent.has(id)
+
+
+async def test_equal_calls_at_once(given: dict[str, str], tmp_path: Path) -> None:
+    """Two equal calls that are under way are two, also when both answers are lost."""
+    port = httpx.URL(given["LOGMEM_REST_URL"]).port
+    assert port
+    async with way_to(port) as way, bridge(tmp_path / "home", {**given, "LOGMEM_REST_URL": way.url}) as agent:
+        await agent.ask("initialize", **HELLO)
+        way.match, way.lose = b"note 1", 2
+        made = await asyncio.gather(noted(agent, 1), noted(agent, 1))
+        assert [one["structuredContent"]["ok"] for one in made] == [True, True]
+        assert summaries(await agent.call("view", what="job:x")) == ["note 1", "note 1"]
+
+
+async def test_a_call_that_cannot_be_named(given: dict[str, str], tmp_path: Path) -> None:
+    """An action id that says nothing is none, here as there: such a call gets one, or is not sent twice."""
+    port = httpx.URL(given["LOGMEM_REST_URL"]).port
+    assert port
+    arguments = {"where": "job:x", "kind": "progress", "summary": "note 1"}
+    async with way_to(port) as way, bridge(tmp_path / "home", {**given, "LOGMEM_REST_URL": way.url}) as agent:
+        await agent.ask("initialize", **HELLO)
+        way.match, way.lose = b"note 1", 1
+        made = await agent.call("note", **arguments, action_id="")
+        assert made["structuredContent"]["replayed"] is True
+        way.lose = 2
+        empty = {message.ACTION_ID: ""}
+        made = await agent.ask("tools/call", name="logmem_note", arguments=arguments, _meta=empty)
+        assert made["structuredContent"]["error"]["code"] == "unconfirmed"
         assert summaries(await agent.call("view", what="job:x")) == ["note 1", "note 1"]
 
 

@@ -1,8 +1,10 @@
 """`logmem connect`: each client's file, fresh or full, broken or locked; and what was written is what connects."""
 
 import json
+import os
 import stat
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +86,8 @@ def test_a_file_that_is_in_use(person: Command, space: str, client: str) -> None
         assert "// mine" in now
         assert '"other": { "command": "x" } // why' in now
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert person.json("connect", client, "--remove")["changed"] is False
-    assert "does not stand in" in person.run("connect", client, "--remove").out
+    assert f"does not stand in {file}" in person.run("connect", client, "--remove").out
+    assert backup.read_text() == before
 
 
 @EVERY
@@ -119,6 +121,46 @@ def test_a_file_without_a_place(person: Command, space: str) -> None:
     assert live_keys(person, space) == []
 
 
+def test_what_is_no_file(person: Command, space: str, tmp_path: Path) -> None:
+    """A pipe, a device, a folder or a path into nothing is refused at once, stays what it is, and costs no key."""
+    pipe, missing = tmp_path / "pipe", tmp_path / "none" / "any.json"
+    os.mkfifo(pipe)
+    odd = {pipe: "a pipe", tmp_path: "a folder", missing: f"there is no folder {missing.parent}"}
+    with suppress(PermissionError):  # which only root may make
+        os.mknod(tmp_path / "device", stat.S_IFCHR | 0o600, os.makedev(1, 3))
+        odd[tmp_path / "device"] = "a device"
+    for path, said in odd.items():
+        before = path.lstat() if path.exists() else None
+        told = person.run("connect", "cursor", "--space", space, "--config", str(path))
+        assert (told.code, told.out) == (1, "")
+        assert said in told.err.partition("\n")[0]
+        assert "Nothing was written." in told.err
+        assert (path.lstat() if path.exists() else None) == before
+    assert person.run("connect", "cursor", "--config", str(pipe), "--remove").code == 1
+    assert person.run("connect", "cursor", "--config", str(pipe), "--print", "--space", space).code == 0
+    assert live_keys(person, space) == []
+
+
+def test_toml_of_another_form(person: Command, space: str) -> None:
+    """Of TOML that is right and not edited here it is said that it is that; what to do fits what was asked for."""
+    before = 'model = "o3"\nmcp_servers.logmem.http_headers.Authorization = "Bearer lmk_0_1"\n'
+    file = laid(person, "codex", before)
+    told = person.run("connect", "codex", "--space", space)
+    assert (told.code, told.out) == (1, "")
+    first, _, snippet = told.err.partition(":\n")
+    assert f"{file} is left as it is: it is TOML, but" in first
+    assert not [wrong for wrong in ("not TOML", "Mend", "line 4") if wrong in first]
+    assert tomllib.loads(snippet)["mcp_servers"]["logmem"]
+    told = person.run("connect", "codex", "--remove")
+    assert (told.code, told.out) == (1, "")
+    assert "it is TOML, but" in told.err
+    assert "Take what it says of mcp_servers.logmem out yourself" in told.err
+    assert "logmem revoke 0" in told.err
+    assert "lmk_" not in told.err
+    assert file.read_text() == before
+    assert live_keys(person, space) == []
+
+
 def test_a_link_is_followed(person: Command, space: str, tmp_path: Path) -> None:
     """Where the file is a link, the file that it leads to is written, and the link stays."""
     kept = tmp_path / "dotfiles.toml"
@@ -133,17 +175,22 @@ def test_a_link_is_followed(person: Command, space: str, tmp_path: Path) -> None
 
 def test_what_its_owner_added_stays(person: Command, space: str) -> None:
     """Limits and variables that somebody has added to our entry outlive another run and another transport."""
-    person.json("connect", "codex", "--space", space, "--transport", "stdio")
-    file = file_of(person, "codex")
-    text = file.read_text().replace("env = {", 'tool_timeout_sec = 90\nenv = { EXTRA = "1",')
+    file = laid(person, "codex", TOML_BEFORE)
+    kept = person.json("connect", "codex", "--space", space, "--transport", "stdio")["backup"]
+    text = file.read_text().replace("env = {", 'tool_timeout_sec = 90\nenabled = false\nenv = { EXTRA = "1",')
     file.write_text(text)
-    assert person.json("connect", "codex")["changed"] is False
+    again = person.json("connect", "codex")
+    assert (again["changed"], again["switched_off"]) == (False, True)
     assert person.json("connect", "codex", "--agent", "muse")["changed"] is True
     assert entry("codex", file)["tool_timeout_sec"] == 90
     assert entry("codex", file)["env"]["EXTRA"] == "1"
-    assert person.json("connect", "codex", "--transport", "http")["transport"] == "http"
+    told = person.run("connect", "codex", "--transport", "http")
+    assert f"{file}; what stood there at first is in {kept}" in told.out
+    assert f"It is switched off in {file}" in told.out
     assert entry("codex", file)["tool_timeout_sec"] == 90
     assert "command" not in entry("codex", file)
+    assert Path(kept).read_text() == TOML_BEFORE
+    assert [each.name for each in file.parent.iterdir() if each != file] == [Path(kept).name]
 
 
 def test_print(person: Command, operator: Command, space: str) -> None:
@@ -158,7 +205,14 @@ def test_print(person: Command, operator: Command, space: str) -> None:
     assert not file_of(person, "codex").exists()
     pasted = laid(person, "codex", shown.out)
     assert person.json("connect", "codex")["changed"] is False
+    pasted.chmod(0o400)
     assert person.json("connect", "codex", "--print")["entry"] == entry("codex", pasted)
+    assert stat.S_IMODE(pasted.stat().st_mode) == 0o400
+    broken = laid(person, "cursor", "{")
+    told = person.run("connect", "cursor", "--print", "--space", space)
+    assert (told.code, "lmk_…" in told.out, "it is not JSON" in told.err) == (0, True, True)
+    assert broken.read_text() == "{"
+    assert person.run("connect", "codex", "--print", "--remove").code == 2
     assert live_keys(person, space) == ["codex"]
 
 
@@ -220,6 +274,7 @@ def test_in_a_project(person: Command, space: str) -> None:
     told = person.run("connect", "claude-code", "--space", space, "--scope", "project", "--agents-md")
     assert told.code == 0, told.err
     assert "keep it out of version control" in told.out
+    assert "asks once whether to use the server" in told.out
     assert entry("claude-code", person.folder / ".mcp.json")["type"] == "http"
     local = json.loads((person.folder / ".claude" / "settings.local.json").read_text())
     assert local == {"permissions": {"allow": ["mcp__logmem"]}}

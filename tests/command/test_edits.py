@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logmem import jsontext, tomltext
-from logmem.jsontext import Odd
+from logmem.jsontext import Odd, Uneditable
 
 NAMES = st.sampled_from(["mcpServers", "logmem", "a", 'other"x', "é"])
 VALUES = st.recursive(
@@ -144,14 +144,43 @@ def test_toml() -> None:
     assert tomltext.drop(amid, path) == TOML
 
 
+@pytest.mark.parametrize("quotes", ["'''", '"""'])
+def test_toml_with_texts(quotes: str) -> None:
+    """What looks like a table in a text over several lines is text: it stays, and ours is written where it belongs."""
+    path = ("mcp_servers", "logmem")
+    text = f"x = {quotes}\n[mcp_servers.logmem]\n#{quotes} # {quotes}\ny = {quotes}{quotes}\n\u2028[mcp_servers.logmem]"
+    before = text.replace("\u2028", "# \u2028")  # the end of a line to Python, and not to TOML
+    new = tomltext.put(before, path, TABLE)
+    assert new.startswith(f"{before}\n\n[mcp_servers.logmem]\n")
+    assert tomltext.put(new, path, {}) == f"{before}\n\n[mcp_servers.logmem]\n"
+    assert tomltext.drop(new, path) == f"{before}\n"
+    assert tomltext.drop(before, path) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'mcp_servers.logmem.url = "x"',
+        '[mcp_servers]\nlogmem.url = "x"\n',
+        'mcp_servers = { logmem = { command = "x" } }',
+        "[mcp_servers]\nlogmem = { command = 'x' }",
+    ],
+)
+def test_toml_of_another_form(text: str) -> None:
+    """What is TOML, and has our entry in a form that is not edited, is refused as that, also to take it out."""
+    path = ("mcp_servers", "logmem")
+    with pytest.raises(Uneditable, match="it is TOML, but mcp_servers is written"):
+        tomltext.put(text, path, TABLE)
+    with pytest.raises(Uneditable, match="it is TOML, but mcp_servers is written"):
+        tomltext.drop(text, path)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "model = ",
         "mcp_servers = 1",
         'mcp_servers = { other = { command = "x" } }',
-        "[mcp_servers]\nlogmem = { command = 'x' }",
-        "x = '''\n[mcp_servers.logmem]\n'''\n[mcp_servers.logmem]\ncommand = 'x'\n[a]",
         "[[mcp_servers]]\nname = 'x'",
     ],
 )

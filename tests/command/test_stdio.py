@@ -12,11 +12,12 @@ import pytest
 from .admin import pass_days
 from .bridged import VARIABLES
 from .running import Command, Told, Up
+from .warm import Warm
 
 
 def refused(command: Command, variable: str, env: dict[str, str], *, code: int) -> str:
     """What a bridge said that did not start: one line on stderr, with the variable in it and no secret."""
-    told: Told = command.run("stdio", **env)
+    told: Told = Warm(command.home).run("stdio", **env)
     assert (told.code, told.out) == (code, ""), told
     assert len(told.err.splitlines()) == 1
     assert variable in told.err
@@ -60,7 +61,7 @@ async def test_a_key_that_is_none(operator: Command, server: Up, given: dict[str
     async with httpx.AsyncClient() as person:
         session = (await person.post(link)).cookies["logmem_session"]
     assert "a person's session" in told(session, 2)
-    assert "a person's session" in told("lms_0_0", 2)
+    assert "a person's session" in told("lms_0_s3cret", 2)
     other = operator.json("mint", "grok", "--space", space)["token"]
     operator.json("revoke", other.split("_")[1], "--space", space)
     assert f"was revoked. Make a new one: logmem mint grok --space {space}" in told(other, 1)

@@ -12,7 +12,8 @@ PIECE = 1 << 20
 class Way:
     """Hands bytes on, both ways, but for requests that hold `match`.
 
-    The next `away` of them are answered as a proxy does whose server is away; of the next `lose` the answer is lost.
+    The next `away` of them are answered as a proxy does whose server is away; of the next `lose` the answer is lost;
+    while `hold` is set, no answer comes.
     """
 
     port: int
@@ -21,8 +22,11 @@ class Way:
     away: int = 0
     lose: int = 0
     lost: int = 0
+    hold: bool = False
     asked: asyncio.Event = field(default_factory=asyncio.Event)  # a request that holds `match` was handed on
+    held: asyncio.Event = field(default_factory=asyncio.Event)  # the server has answered, and the answer is held back
     left: asyncio.Event = field(default_factory=asyncio.Event)  # a client has closed a connection
+    _holding: set[asyncio.StreamWriter] = field(default_factory=set)
     _links: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -33,7 +37,7 @@ class Way:
         with suppress(ConnectionError, asyncio.CancelledError):
             back, forth = await asyncio.open_connection("127.0.0.1", self.port, limit=PIECE)
             losing = asyncio.Event()
-            answers = asyncio.create_task(_hand_back(back, writer, losing))
+            answers = asyncio.create_task(self._hand_back(back, writer, losing))
             try:
                 while request := await reader.read(PIECE):
                     if self.match in request:
@@ -44,6 +48,7 @@ class Way:
                         if self.lost < self.lose:
                             self.lost += 1
                             losing.set()
+                        self._holding |= {writer} if self.hold else set()
                         self.asked.set()
                     forth.write(request)
                 self.left.set()
@@ -59,12 +64,14 @@ class Way:
             link.cancel()
         await asyncio.gather(*self._links, return_exceptions=True)
 
-
-async def _hand_back(back: asyncio.StreamReader, writer: asyncio.StreamWriter, losing: asyncio.Event) -> None:
-    with suppress(ConnectionError):
-        while (reply := await back.read(PIECE)) and not losing.is_set():
-            writer.write(reply)
-    writer.close()
+    async def _hand_back(self, back: asyncio.StreamReader, writer: asyncio.StreamWriter, losing: asyncio.Event) -> None:
+        with suppress(ConnectionError):
+            while (reply := await back.read(PIECE)) and not losing.is_set():
+                if writer in self._holding:
+                    self.held.set()
+                else:
+                    writer.write(reply)
+        writer.close()
 
 
 @asynccontextmanager

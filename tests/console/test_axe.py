@@ -61,3 +61,50 @@ async def test_axe_finds_nothing(house: House, screen: Screen) -> None:
         await window.page.get_by_role("link", name="Keyboard").click()
         await expect(window.page.get_by_role("dialog")).to_be_visible()
         assert await findings(window.page) == []
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=str)
+async def test_axe_finds_nothing_in_the_fleet_and_the_jobs(house: House, screen: Screen) -> None:
+    """Lists, pages of an agent, a person and jobs of each stage, the two forms, and each fold with a refusal in it."""
+    world = house.world
+    await world.agent("muse")
+    await world.do("agent:muse", "recap", notes="done")
+    await world.do("agent:grok", "bio", profile={"role": "release manager", "skills": ["python"]})
+    await world.do("agent:grok", "status", doing="a\nb", blocked="No token", waiting_on="bo", where="job:a")
+    for job, steps in (("a", 0), ("b", 1), ("c", 2), ("d", 3)):
+        await world.do("human:bo", "assign", job=job, title=f"The {job}", to="grok", plan="q4", milestones=["x", "y"])
+        for stage in ("in_progress", "review", "done")[:steps]:
+            await world.do("human:bo", "stage", job=job, stage=stage)
+    await world.do("agent:grok", "update", job="b", summary="s", blocked="No token")
+    await world.do("human:ana", "handoff", to="agent:grok", where="job:b", summary="Take it")
+    await world.do("agent:grok", "huddle", where="job:b", question="Ship?", seats=["codex", "ana"])
+    await world.do("agent:grok", "note", where="job:loose", kind="question", summary="s")
+    await house.asked(risk="high")
+    addresses = [
+        "fleet",
+        "fleet?find=o",
+        "fleet/agent:grok",
+        "fleet/human:ana",
+        "fleet/note",
+        "jobs",
+        "jobs?stage=todo",
+    ]
+    addresses += ["jobs?plan=q4", "jobs/new", "job/a", "job/b", "job/c", "job/d", "job/loose"]
+    async with house.window(screen=screen) as window:
+        for address in addresses:
+            await window.follow(address)
+            assert await findings(window.page) == [], address
+        for address, folds in (
+            ("job/b", ("send-back", "update", "assign", "handoff")),
+            ("fleet/agent:grok", ("note", "job", "handoff")),
+        ):
+            await window.follow(address)
+            for fold in folds:
+                await window.page.locator(f"#{fold}-open").click()
+                await window.page.evaluate("scrollTo(0, 0)")  # nothing is half under the bar
+                assert await findings(window.page) == [], (address, fold)
+        await window.page.locator("#handoff-summary").fill("Take it")
+        await window.page.locator("#handoff-where").fill("job:d")
+        await window.page.locator("#handoff-send").click()
+        await expect(window.page.locator("#handoff #refusal")).to_be_visible()
+        assert await findings(window.page) == []

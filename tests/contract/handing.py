@@ -1,11 +1,14 @@
 """What the tests of handoffs share: an item, who fills a role, what a start shows, and races."""
 
 import asyncio
+import secrets
 from typing import Any
 
 from store.domain.commit import Commit, put
 from store.domain.errors import Refused
-from store.domain.item import Item, Mark
+from store.domain.huddle import Huddle
+from store.domain.ids import new_huddle, new_item
+from store.domain.item import DEADLINE, Item, Mark
 from store.domain.slot import Who
 from store.engine.reads import Doc, Range
 from store.verbs.call import Call, Row
@@ -46,9 +49,25 @@ async def surfaced(world: World, item: Result, to: str) -> None:
     await perform(world.store, world.badges[to], Row("surface", "write", surface, ("fleet",)), {})
 
 
-async def stands_in(world: World, index: str, owner: str) -> list[str]:
+async def seated(world: World, where: str, count: int) -> int:
+    """So many open seats in a job, as many huddles had made them, with the nearest deadline that there may be."""
+
+    async def seat(call: Call) -> Commit:
+        await call.admit()
+        id = new_huddle(secrets.token_bytes(7))
+        at: dict[str, Any] = {"where": where, "made": call.now, "deadline": call.now + DEADLINE[0]}
+        ids = [new_item(secrets.token_bytes(7)) for _ in range(count)]
+        seats = [Item(id=each, sender=call.me, to=call.me, huddle=id, **at) for each in ids]
+        one = Huddle(id=id, by=call.me, closer=call.me, seats=tuple(ids), **at)
+        return Commit(result={}, puts=(put(one), *map(put, seats)))
+
+    await perform(world.store, world.badges["agent:grok"], Row("seat", "write", seat, ("fleet",)), {})
+    return count
+
+
+async def stands_in(world: World, index: str, owner: str, *, limit: int = 20) -> list[str]:
     """The items in an index, as stored."""
-    _, (page,), _ = await world.store.fetch(world.keys, [Range(index, owner)], pure=True)
+    _, (page,), _ = await world.store.fetch(world.keys, [Range(index, owner, limit)], pure=True)
     ids: list[str] = page.ids(Item)
     return ids
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from store.engine.reads import Numbered
 from store.verbs.catalog import ROWS
 from store.verbs.feed import SCAN
 from store.verbs.render import text
@@ -105,8 +106,65 @@ async def test_a_rare_kind_is_looked_for_in_bounded_steps(world: World) -> None:
     await asyncio.gather(*(noted(world, n) for n in range(SCAN + 5)))
     page = await fed(world, kinds="stuck")
     assert (page["entries"], page["scanned"]) == ([], SCAN)
-    assert "so far" in page["says"]
+    assert page["says"].startswith("So far")
     assert ids(await fed(world, kinds="stuck", cursor=page["cursor"])) == [rare]
+
+
+async def test_what_others_wrote_at_an_author_s_hides_nothing(world: World) -> None:
+    """Anybody may write there: their entries are passed over, in steps, and an empty page says that it is not all."""
+    mine = await noted(world, 0)
+    await asyncio.gather(*(noted(world, n, CODEX, where="agent:grok") for n in range(60)))
+    assert mine in ids(await fed(world, by="grok", limit=5))
+    await asyncio.gather(*(noted(world, n, CODEX, where="agent:grok") for n in range(SCAN - 40)))
+    page = await fed(world, by="grok")
+    assert (page["entries"], page["scanned"]) == ([], SCAN)
+    assert page["says"].startswith("So far there is nothing by agent:grok")
+    assert mine in ids(await fed(world, by="grok", cursor=page["cursor"]))
+
+
+async def test_an_author_s_bare_id_is_an_agent_s_or_a_person_s(world: World) -> None:
+    """Whose it is; nobody's is refused with those who were meant."""
+    await asyncio.gather(
+        *(world.do(who, "note", where="job:y", kind="memo", summary=who) for who in (GROK, "human:ana"))
+    )
+    assert {e["by"] for e in (await fed(world, by="ana"))["entries"]} == {"human:ana"}
+    assert {e["by"] for e in (await fed(world, by="grok"))["entries"]} == {GROK}
+    no = await refused("not_found", fed(world, by="anna"))
+    assert "human:ana" in no.message
+
+
+@pytest.mark.parametrize(("args", "most"), [({}, 6), ({"where": "channel:x"}, 6), ({"by": "grok"}, 6)])
+async def test_a_page_reads_no_more_than_it_must(
+    world: World, monkeypatch: pytest.MonkeyPatch, args: dict[str, Any], most: int
+) -> None:
+    """What it shows and one more, where all that is looked at is wanted."""
+    for n in range(20):
+        await noted(world, n)
+    read = 0
+    fetch = world.store.fetch
+
+    async def counted(keys: Any, reads: Any, **more: Any) -> Any:
+        nonlocal read
+        read += sum(isinstance(each, Numbered) for each in reads)
+        return await fetch(keys, reads, **more)
+
+    monkeypatch.setattr(world.store, "fetch", counted)
+    http, world.http = world.http, None
+    assert len((await fed(world, limit=5, **args))["entries"]) == 5
+    world.http = http
+    assert read <= most
+
+
+async def test_a_cursor_is_of_one_feed(world: World) -> None:
+    """That of another place, or one that was changed on the way, is refused."""
+    for n in range(4):
+        await noted(world, n)
+    cursor = (await fed(world, where="channel:x", limit=2))["cursor"]
+    assert ids(await fed(world, where="channel:x", limit=2, cursor=cursor))
+    for args in ({"where": "agent:grok"}, {}, {"by": "codex"}):
+        await refused("invalid_argument", fed(world, **args, cursor=cursor))
+    for spoilt in (cursor[:-1], cursor[1:], cursor.swapcase()):
+        await refused("invalid_argument", fed(world, where="channel:x", cursor=spoilt))
 
 
 async def test_since_ends_the_pages(world: World) -> None:

@@ -200,7 +200,7 @@ async def test_c60_a_body_that_two_parsers_read_differently_is_refused(world: Wo
     assert await world.dump() == before
 
 
-@pytest.mark.parametrize("verb", ["keys", "people", "inbox"])
+@pytest.mark.parametrize("verb", ["keys", "people", "inbox", "fleet", "board"])
 async def test_c03_people_s_verbs_are_not_for_agents(world: World, verb: str) -> None:
     """What people read about keys and each other, no agent reads."""
     no = await refused("scope_denied", world.do("agent:grok", verb))

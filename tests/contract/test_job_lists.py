@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.chaos.checks import sound_world
 from tests.contract.handing import handed
 from tests.contract.test_gate import DAY, refused
 from tests.contract.working import CODEX, GROK, ON, assigned, small, staged, viewed
@@ -68,6 +69,64 @@ async def test_a_list_that_finds_nothing_says_what_was_searched(world: World) ->
         assert result["readable"] > 0
         assert result["says"].startswith(f"There are no {what} in {world.space}, ")
         assert "logmem_assign {job, title, to}" in result["says"]
+
+
+async def test_what_somebody_has_in_a_plan_is_one_list(world: World) -> None:
+    """Counted, and begun at the first of it, however many others the plan has and however many they have besides."""
+    for n in range(60):
+        await assigned(world, f"theirs-{n}", to="bo", plan="q3")
+        await assigned(world, f"other-{n}", to="codex")
+    for job in ("first", "last"):
+        await assigned(world, job, to="codex", plan="q3")
+    listed = await world.do(GROK, "open", agent="codex", plan="q3")
+    assert ([line["job"] for line in listed["jobs"]], listed["total"]) == (["job:first", "job:last"], 2)
+    await staged(world, "first", *ON)
+    await assigned(world, "last", plan="q4", reason="Later")
+    assert (await world.do(GROK, "open", agent="codex", plan="q3"))["jobs"] == []
+    await sound_world(world)
+
+
+async def test_a_page_of_which_nothing_is_left_says_what_was_searched(world: World) -> None:
+    """All that came after the cursor is done by now."""
+    for n in range(60):
+        await assigned(world, f"j{n:03}", to="codex", title="x" * 150)
+    first = await world.do(CODEX, "open")
+    for n in range(len(first["jobs"]), 60):
+        await staged(world, f"j{n:03}", *ON)
+    rest = await world.do(CODEX, "open", cursor=first["cursor"])
+    assert (rest["jobs"], rest["searched"], "cursor" in rest) == ([], world.space, False)
+    assert rest["says"].startswith(f"There are no more open jobs of agent:codex in {world.space}, of which you may ")
+
+
+async def test_a_view_of_a_place_says_where_the_rest_of_its_log_is(world: World) -> None:
+    """Of a job, a channel and a principal alike; where all of it is shown, nothing more is to be called."""
+    for place in ("job:a", "channel:a", CODEX):
+        await world.do(GROK, "note", where=place, kind="memo", summary="0")
+        seen = await world.do(GROK, "view", what=place)
+        assert "next" not in seen
+        for n in range(1, 12):
+            await world.do(GROK, "note", where=place, kind="memo", summary=f"{n}")
+        seen = await world.do(GROK, "view", what=place)
+        assert len(seen["log"]) < seen["log_total"]
+        assert seen["next"] == {"tool": "logmem_feed", "args": {"where": place}}
+        small("view", seen)
+        more = await world.do(GROK, "feed", **seen["next"]["args"])
+        assert len(more["entries"]) == seen["log_total"]
+
+
+async def test_a_view_of_a_bare_id_names_the_places_that_are_there(world: World) -> None:
+    """Which of them was meant it cannot know; one that is nearly there is named too, and else the forms of ids."""
+    await assigned(world, "j")
+    await world.do(GROK, "note", where="channel:j", kind="memo", summary="here")
+    no = await refused("malformed_id", world.do(GROK, "view", what="j"))
+    assert no.facts == {"argument": "what", "near": ["channel:j", "job:j"]}
+    assert no.message.endswith('Did you mean channel:j, job:j? logmem_view {what: "channel:j"}')
+    assert (await refused("malformed_id", world.do(GROK, "view", what="ana"))).facts["near"] == ["human:ana"]
+    assert (await refused("malformed_id", world.do(GROK, "view", what="codx"))).facts["near"] == [CODEX]
+    for nothing in ("zzzzzz", "No such thing", ""):
+        no = await refused("malformed_id", world.do(GROK, "view", what=nothing))
+        assert "ci_ and 10 characters" in no.message
+        assert "near" not in no.facts
 
 
 async def test_lists_page_by_cursor(world: World) -> None:

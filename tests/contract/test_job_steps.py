@@ -3,7 +3,7 @@
 import pytest
 
 from tests.chaos.checks import sound_world
-from tests.contract.test_gate import refused
+from tests.contract.test_gate import HOUR, refused
 from tests.contract.working import CODEX, GROK, ON, assigned, staged, viewed
 from tests.world import Result, World
 
@@ -46,6 +46,21 @@ async def test_a_blocked_job_stands_in_briefs_until_it_goes_on_or_is_done(world:
     assert "blockers" not in (await world.do(GROK, "brief"))["brief"]
     assert (await viewed(world, "launch"))["now"]["blocked"] is False
     await sound_world(world)
+
+
+async def test_what_is_done_is_as_old_as_it_is_though_nothing_blocks_it_any_more(world: World) -> None:
+    """The end of a job unblocks it, and nobody said anew what it is doing; saying the same again does."""
+    await assigned(world)
+    await world.do(GROK, "update", job="launch", summary="Pressing the button", blocked="no key", waiting_on="ana")
+    since = (await viewed(world, "launch"))["now"]["since"]
+    await world.pass_time(3 * HOUR)
+    await staged(world, "launch", *ON)
+    now = (await viewed(world, "launch"))["now"]
+    assert (now["doing"], now["since"], now["age"], now["revision"]) == ("Pressing the button", since, "3 h ago", 2)
+    assert (now["blocked"], "waiting_on" in now) == (False, False)
+    await world.do(GROK, "stage", job="launch", stage="in_progress", reason="It came back")
+    await world.do(GROK, "update", job="launch", summary="Pressing the button")
+    assert (await viewed(world, "launch"))["now"]["age"] == "now"
 
 
 async def test_an_update_of_a_done_job_is_logged_alone(world: World) -> None:

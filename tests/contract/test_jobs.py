@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from store.verbs.jobs import LATE_LIMIT
 from tests.chaos.checks import sound_world
-from tests.contract.handing import handed
+from tests.contract.handing import handed, seated, stands_in
 from tests.contract.test_gate import HOUR, MINUTE, refused
 from tests.contract.working import CODEX, GROK, ON, assigned, staged, viewed
 from tests.world import Result, World
@@ -53,7 +54,9 @@ async def test_c17_opening_anew_keeps_history_and_what_is_not_given(world: World
     """What is given replaces what was; the stage is todo again; the Log has both openings and the reason."""
     await assigned(world, to="codex", plan="q3", milestones=["Draft"], tracks=["web", "mail"])
     await staged(world, "launch", *ON)
-    await assigned(world, title="Launch it wider", reason="The board wants more", milestones=["Draft", "Tour"])
+    anew = await assigned(world, title="Launch it wider", reason="The board wants more", milestones=["Draft", "Tour"])
+    assert (anew["reopened"], anew["was"], anew["stage"]) == (True, "done", "todo")
+    assert anew["says"] == "job:launch was done and is opened anew, so it begins at todo."
     seen = await viewed(world, "launch")
     who = seen["who"]
     assert (who["title"], who["stage"], who["assignee"], who["plan"]) == ("Launch it wider", "todo", CODEX, "q3")
@@ -215,6 +218,39 @@ async def test_c19_what_is_past_its_deadline_is_not_open(world: World) -> None:
     await refused("open_obligations", staged(world, "launch", "done"))
     await world.pass_time(MINUTE)
     assert (await staged(world, "launch", "done"))["stage"] == "done"
+
+
+async def test_c19_what_is_late_is_written_down_with_the_step(world: World) -> None:
+    """A late handoff is a dead letter as stored, a late seat expired, and neither stands in the job any more."""
+    await assigned(world)
+    await staged(world, "launch", *ON[:2])
+    dead = await handed(world, "human:bo", where="job:launch", deadline="5m")
+    huddle = await world.do(GROK, "huddle", where="launch", question="So?", seats=["codex", "ana"], deadline="5m")
+    await world.pass_time(HOUR)
+    assert len(await stands_in(world, "holds", "job:launch")) == 3
+    await staged(world, "launch", "done")
+    assert await stands_in(world, "holds", "job:launch") == []
+    assert await stands_in(world, "dead", GROK) == [dead["item"]]
+    assert {line["status"] for line in (await world.do(GROK, "view", what=huddle["huddle"]))["seats"]} == {"expired"}
+    await world.do(GROK, "handoff", withdraw=dead["item"])
+    await sound_world(world)
+
+
+async def test_c19_a_job_is_done_however_much_is_late_in_it(world: World) -> None:
+    """Over a thousand late seats, whose deadline nobody can bring back, hold it no longer; one that is open does."""
+    await assigned(world)
+    await staged(world, "launch", *ON[:2])
+    seats = await seated(world, "job:launch", 1001)
+    await world.pass_time(HOUR)
+    last = await handed(world, "human:bo", where="job:launch")
+    no = await refused("open_obligations", staged(world, "launch", "done"))
+    assert (no.facts["count"], [line["item"] for line in no.facts["open"]]) == (1, [last["item"]])  # type: ignore[attr-defined]  # facts hold any value
+    await world.do("human:bo", "accept", item=last["item"])
+    assert (await staged(world, "launch", "done"))["stage"] == "done"
+    assert len(await stands_in(world, "holds", "job:launch", limit=2000)) == seats - LATE_LIMIT
+    assert "holds" not in await viewed(world, "launch")
+    await refused("job_done", handed(world, "human:bo", where="job:launch"))
+    await sound_world(world)
 
 
 async def test_c19_a_seat_keeps_a_job_open(world: World) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from store.engine.commit import Outcome, What
 from store.verbs.catalog import ROWS
 from store.verbs.render import text
 from tests.contract.test_gate import DAY, HOUR, refused
+from tests.recall.labelled import FROZEN, asked_about
 from tests.surfaces.complete import missing
 from tests.tokenizer import tokens
 from tests.world import Result, World
@@ -132,6 +134,60 @@ async def test_c45_a_superseded_fact_is_marked_and_below(world: World) -> None:
     assert [h["fact"] for h in hits] == [new["fact"], old["fact"]]
     assert hits[1]["superseded_by"] == new["fact"]
     assert "superseded_by" not in hits[0]
+
+
+async def chain(world: World, count: int, *, where: str = "job:y") -> list[Result]:
+    """Facts of which each supersedes the one before, and only the first has the words; the last stands elsewhere."""
+    said = ["Sessions of the console end after 20 minutes", *[f"It is number {n} now" for n in range(2, count + 1)]]
+    facts: list[Result] = []
+    for n, summary in enumerate(said):
+        more = {"supersedes": facts[-1]["fact"]} if facts else {}
+        place = "channel:elsewhere" if n == count - 1 else where
+        facts.append(await world.do(GROK, "note", where=place, kind="fact", summary=summary, **more))
+    return facts
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+async def test_c45_what_stands_is_found_by_the_words_of_what_it_superseded(world: World, count: int) -> None:
+    """However many came between, and wherever it was noted; first, with why it is there."""
+    facts = await chain(world, count)
+    for narrow in ({}, {"where": "job:y"}, {"kinds": "fact"}):
+        hits = (await recalled(world, "console sessions 20 minutes", **narrow))["hits"]
+        assert [h.get("fact") for h in hits[:2]] == [facts[-1]["fact"], facts[0]["fact"]]
+        assert "superseded_by" not in hits[0]
+        assert hits[0]["matched"] == f"stands in place of {facts[0]['fact']}"
+        assert hits[1]["superseded_by"] == facts[1]["fact"]
+        assert len(hits) == 2
+    (one,) = (await recalled(world, "console sessions 20 minutes", limit=1))["hits"]
+    assert one["fact"] == facts[-1]["fact"]
+
+
+async def test_c45_ids_in_a_long_payload_are_found(world: World) -> None:
+    """Also behind what is kept of its words."""
+    long = {"rows": [f"row {n} of the long table" for n in range(800)], "then": "PAY-77123"}
+    entry = await noted(world, "The table", payload=long)
+    assert await found(world, "PAY-77123") == [entry["id"]]
+
+
+FROZEN_ASKED = [(body, kind, query) for body, asked in asked_about(FROZEN) for kind, query in asked[:1]][:20]
+
+
+async def test_c45_what_is_asked_for_is_found_within_filters(world: World) -> None:
+    """Of the frozen set, over HTTP: in its place and of its kind, though the same stands elsewhere as another kind."""
+    ids: dict[str, str] = {}
+    for body, _ in asked_about(FROZEN):
+        more = {k: v for k, v in body.items() if k in ("why", "payload", "tags")}
+        ids[body["summary"]] = (await noted(world, body["summary"], where=body["where"], kind=body["kind"], **more))[
+            "id"
+        ]
+    for body, _, _ in FROZEN_ASKED:
+        other = "progress" if body["kind"] != "progress" else "memo"
+        more = {k: v for k, v in body.items() if k in ("why", "payload", "tags")}
+        await noted(world, body["summary"], CODEX, where="channel:copies", kind=other, **more)
+    for body, _, query in FROZEN_ASKED:
+        within = await recalled(world, query, where=body["where"], kinds=[body["kind"]])
+        assert within["hits"][0]["id"] == ids[body["summary"]], query
+        assert {(h["where"], h["kind"]) for h in within["hits"]} == {(body["where"], body["kind"])}
 
 
 async def test_where_and_kinds_narrow(world: World) -> None:
@@ -295,6 +351,40 @@ async def test_a_handoff_takes_along_the_facts_that_it_touches(world: World) -> 
     newer = await world.do(CODEX, "note", where="job:y", kind="fact", summary="By day now", supersedes=night["fact"])
     (taken,) = (await world.do(CODEX, "accept", item=item["item"]))["context"]
     assert (taken["summary"], taken["superseded_by"]) == (night["entry"]["summary"], newer["fact"])
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+async def test_a_handoff_takes_along_what_stands_in_place_of_what_it_touches(world: World, count: int) -> None:
+    """However often it was superseded since, and nothing of what was."""
+    facts = await chain(world, count)
+    item = await along(world, "Look at how sessions of the console end after 20 minutes")
+    assert item["context"] == [facts[-1]["entry"]["id"]]
+
+
+async def test_a_handoff_that_is_decided_again_searches_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tries have a second together: they all go on with the first answer."""
+    await world.do(GROK, "note", where="job:y", kind="fact", summary="The blue gate opens at seven")
+    await along(world, "Paint the blue gate")
+    searches = tries = 0
+    indexes, commit = world.store.indexes, world.store.commit
+    searched = indexes.search
+
+    async def counted(*args: Any, **more: Any) -> Any:
+        nonlocal searches
+        searches += 1
+        return await searched(*args, **more)
+
+    async def lost(*args: Any, **more: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        return Outcome(What.AGAIN, []) if tries < 4 else await commit(*args, **more)
+
+    monkeypatch.setattr(indexes, "search", counted)
+    monkeypatch.setattr(world.store, "commit", lost)
+    http, world.http = world.http, None
+    await world.do(GROK, "handoff", to=CODEX, summary="Paint the blue gate again")
+    world.http = http
+    assert (tries, searches) == (4, 1)
 
 
 async def test_a_handoff_takes_nothing_along_that_is_noise(world: World) -> None:

@@ -109,7 +109,10 @@ async def test_c48_what_is_owed_is_listed(morning: World) -> None:
 
 
 async def test_c48_who_is_expected_in_and_overdue(empty: World) -> None:
-    """Who wrote since the last window, has an open item or a job; overdue once the window is late; people are not."""
+    """Who wrote since the last window, has an open item or a job; overdue once the window is late.
+
+    People who are in are named apart, and count for none of those who are expected.
+    """
     world = await space_at(empty, "17:40")
     for name in ("wrote", "owes", "works", "idle", "settled"):
         await world.agent(name)
@@ -130,12 +133,15 @@ async def test_c48_who_is_expected_in_and_overdue(empty: World) -> None:
     await receipt(world, "agent:owes")
     await world.sign_in("ana")
     await receipt(world, "human:ana")
+    out = await world.do("agent:owes", "sync")
+    assert out["fleet"] == {"expected": 3, "in": 1, "awaited": 2, "others": 1}
+    await receipt(world, "agent:idle")
     await moved(world, "14:40")
     await receipt(world, "agent:works")
     out = await world.do("agent:owes", "sync")
-    assert out["fleet"] == {"expected": 3, "in": 3, "overdue": 1}
-    assert out["in"] == ["agent:owes", "human:ana", "agent:works"]
-    assert out["overdue"] == ["agent:wrote"]
+    assert out["fleet"] == {"expected": 4, "in": 3, "overdue": 1, "others": 1}  # who checks in has written
+    assert out["in"] == ["agent:owes", "agent:idle", "agent:works"]
+    assert (out["also_in"], out["overdue"]) == (["human:ana"], ["agent:wrote"])
     assert {k: out["checked_in"][k] for k in ("outcome", "late", "notes")} == {**DONE, "late": False}
     assert "next" not in out
     assert out["next_window"]["slot"] == "closeout"

@@ -8,7 +8,7 @@ import pytest
 
 from store.domain.brief import Draft, assemble, check_budget
 from store.domain.errors import Refused
-from store.domain.lines import lines_of, short
+from store.domain.lines import lines_of, span_short
 from store.domain.moments import DAY, HOUR, MINUTE, SECOND
 from store.domain.sentences import BUDGET, STEPS, compact, text
 from store.domain.tokens import tokens_upper
@@ -360,4 +360,4 @@ def test_every_line_that_can_be_dealt_with_has_a_call() -> None:
 )
 def test_ages_are_one_word(ms: int, word: str) -> None:
     """The largest unit of which there are enough, rounded down."""
-    assert short(ms) == word
+    assert span_short(ms) == word

@@ -25,6 +25,7 @@ from store.domain.job import (
     said_of,
     skill,
     stage_named,
+    steps,
     taken,
     texts,
 )
@@ -51,12 +52,12 @@ def refusal(code: str, call: object, *args: object, **named: object) -> Refused:
 @pytest.mark.parametrize(("old", "new"), list(product(STAGES, STAGES)))
 def test_c19_every_step_is_in_the_table_or_is_refused(old: str, new: str) -> None:
     """With a reason a job goes wherever the table leads; elsewhere the refusal says which steps there are."""
-    if (old, new) in STEPS:
+    if ("stage", old, new) in STEPS:
         after = moved(at(old), new, reason="so", now=NOW)
         assert after == replace(at(old), stage=new, since=NOW)
         return
     no = refusal("invalid_argument", moved, at(old), new, reason="so", now=NOW)
-    assert no.facts["steps"] == [to for (here, to) in STEPS if here == old]
+    assert no.facts["steps"] == [to for (event, here, to) in STEPS if (event, here) == ("stage", old)]
     assert "todo -> in_progress -> review -> done" in no.message
     assert (no.message.startswith("job:x is so already.")) == (old == new)
 
@@ -64,7 +65,8 @@ def test_c19_every_step_is_in_the_table_or_is_refused(old: str, new: str) -> Non
 def test_c19_steps_lead_one_on_or_one_back_and_from_done_to_work() -> None:
     """On without a reason; back, and from done to in_progress, with one."""
     order = {stage: n for n, stage in enumerate(STAGES)}
-    for (old, new), reason in STEPS.items():
+    staged = {(old, new): reason for (event, old, new), reason in STEPS.items() if event == "stage"}
+    for (old, new), reason in staged.items():
         assert order[new] - order[old] == 1 or order[new] - order[old] == -1 or (old, new) == ("done", "in_progress")
         assert reason == (order[new] < order[old])
         if reason:
@@ -72,7 +74,16 @@ def test_c19_steps_lead_one_on_or_one_back_and_from_done_to_work() -> None:
             assert f'logmem_stage {{job: "x", stage: "{new}", reason}}' in no.message
         else:
             assert moved(at(old), new, reason="", now=NOW).stage == new
-    assert {(old, new) for old, new in product(STAGES, STAGES) if abs(order[old] - order[new]) == 1} <= STEPS.keys()
+    assert {(old, new) for old, new in product(STAGES, STAGES) if abs(order[old] - order[new]) == 1} <= staged.keys()
+
+
+def test_c17_what_is_assigned_begins_at_todo_wherever_it_was() -> None:
+    """It is in the table like any step: from no stage without a reason, from each stage with one."""
+    assigns = {old: (new, reason) for (event, old, new), reason in STEPS.items() if event == "assign"}
+    assert assigns == {"": ("todo", False), **dict.fromkeys(STAGES, ("todo", True))}
+    assert steps("assign", "done") == {"todo": True}
+    assert steps("stage", "review") == {"done": False, "in_progress": True}
+    assert {event for event, _, _ in STEPS} == {"assign", "stage"}
 
 
 def test_c19_an_unopened_job_has_no_stage() -> None:
@@ -95,12 +106,13 @@ def test_a_stage_may_be_spelled_as_people_do(said: str, stage: str) -> None:
 @pytest.mark.parametrize("assignee", ["", "agent:codex"])
 @pytest.mark.parametrize("plan", ["", "q3"])
 def test_indexes_are_a_function_of_the_job(stage: str, assignee: str, plan: str) -> None:
-    """One among all jobs, one for its stage, one for its plan, and one for who has it while it is not done."""
+    """Of all jobs, of its stage, of its plan, and while it is not done of who has it, and of their part of the plan."""
     job = replace(UNOPENED, stage=stage, assignee=assignee, plan=plan, since=NOW if stage else 0)
     came = NOW if stage else CREATED
     want = {Index("places", "job", 0), Index("stage", stage or "unopened", came)}
     want |= {Index("plan", f"q3:{stage or 'unopened'}", came)} if plan else set()
     want |= {Index("jobs", assignee, CREATED)} if assignee and stage != "done" else set()
+    want |= {Index("planned", f"{assignee}:q3", CREATED)} if assignee and plan and stage != "done" else set()
     assert set(job.indexes()) == want
 
 
@@ -166,18 +178,26 @@ def items(*deadlines: int) -> list[Item]:
 
 def test_c19_open_items_are_named_the_nearest_deadline_first() -> None:
     """As many as a result can hold, and how many there are; one past its deadline is not open."""
-    check_settled(READY, items(NOW - 1), now=NOW)
-    no = refusal("open_obligations", check_settled, READY, items(NOW + 9, NOW, NOW - 1), now=NOW)
+    check_settled(READY, items(NOW - 1), count=0, now=NOW)
+    no = refusal("open_obligations", check_settled, READY, items(NOW + 9, NOW, NOW - 1), count=2, now=NOW)
     named = no.facts["open"]
     assert isinstance(named, Sequence)
     assert [line["item"] for line in named] == ["ci_0000000001", "ci_0000000000"]
     assert named[0]["kind"] == "handoff"
     assert "job:x has 2 open: ci_0000000001 (handoff, human:bo has until " in no.message
-    many = refusal("open_obligations", check_settled, READY, items(*range(NOW, NOW + 9)), now=NOW)
+    many = refusal("open_obligations", check_settled, READY, items(*range(NOW, NOW + 5)), count=9, now=NOW)
     assert (many.facts["count"], len(many.facts["open"])) == (9, 5)  # type: ignore[arg-type]  # facts hold any value
     assert " and 4 more. " in many.message
     seat = replace(items(NOW)[0], huddle="hd_0000000000")
-    assert "(seat, human:bo" in refusal("open_obligations", check_settled, READY, [seat], now=NOW).message
+    assert "(seat, human:bo" in refusal("open_obligations", check_settled, READY, [seat], count=1, now=NOW).message
+
+
+def test_c19_what_was_counted_as_open_refuses_whatever_was_looked_at() -> None:
+    """It may have been settled in between; then none is named, and the call still says how one is taken back."""
+    no = refusal("open_obligations", check_settled, READY, items(NOW - 1), count=1, now=NOW)
+    assert (no.facts["count"], no.facts["open"]) == (1, [])
+    assert no.message.startswith("job:x has 1 open. Nothing changed.")
+    assert "logmem_handoff {withdraw: item}" in no.message
 
 
 def test_what_a_job_cannot_be_is_refused() -> None:

@@ -164,6 +164,17 @@ async def test_again_when_an_index_grew(commit: Script) -> None:
     assert (await commit(lines=[line()], seen={key: Seen("#", "1")})).what is What.OK
 
 
+async def test_again_when_an_index_grew_from_a_score_on(commit: Script) -> None:
+    """How many an index has from a score on is expected alone; what has a lower one may come and go."""
+    key = commit.keys.index("blocked", "")
+    assert (await commit(now_of("agent:a", blocked="x", since=5), seen={key: Seen("#6", "0")})).what is What.OK
+    assert (await commit(now_of("agent:b", blocked="x", since=6), seen={key: Seen("#6", "0")})).what is What.OK
+    assert (await commit(lines=[line()], seen={key: Seen("#6", "0")})) == (What.AGAIN, [key])
+    assert (await commit(now_of("agent:c", blocked="x", since=9), seen={key: Seen("#6", "1")})).what is What.OK
+    assert (await commit(lines=[line()], seen={key: Seen("#6", "2")})).what is What.OK
+    assert (await commit(lines=[line()], seen={key: Seen("#5", "2")})) == (What.AGAIN, [key])
+
+
 async def test_indexes_follow_the_document(commit: Script) -> None:
     """A document that leaves an index is taken out of it."""
     doc = now_of("agent:a", blocked="x")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from store.recall.file import IndexFile, Mark
+from store.recall.file import IndexFile
 from store.recall.query import parse
 from store.recall.search import Filter, Found, search
 
@@ -28,7 +28,7 @@ def filled(path: Path, *entries: str | dict[str, Any]) -> IndexFile:
     """A file with these entries, numbered from 1: summaries, or fields of an entry."""
     file = IndexFile(path)
     bodies = [{"summary": e} if isinstance(e, str) else e for e in entries]
-    file.add(Mark(), [record(n, **body) for n, body in enumerate(bodies, 1)])
+    file.add(file.mark(), [record(n, **body) for n, body in enumerate(bodies, 1)])
     return file
 
 

@@ -1,8 +1,11 @@
-"""The labelled set: notes as a fleet writes them, and what a user would ask for some of them.
+"""The labelled sets: notes as a fleet writes them, and what a user would ask for some of them.
 
-`labelled.jsonl` holds the entries that questions are about, one a line, each with its questions as [class, query]; a
-question that several entries list has several right answers. Around them stand entries of a seeded generator, which
-speak of the same things: sessions, backups, invoices, servers.
+A file holds the entries that questions are about, one a line, each with its questions as [class, query]; a question
+that several entries list has several right answers. Around them stand entries of a seeded generator, which speak of the
+same things: sessions, backups, invoices, servers.
+
+`labelled.jsonl` is what constants of the ranking may be chosen by. `frozen.jsonl` was written once, before its answers
+were seen, and is never changed nor tuned on: it tells whether the other one is believed too much.
 """
 
 import json
@@ -16,7 +19,8 @@ from typing import Any
 SIZE = 5_000  # entries in all
 BEGIN = 1_790_000_000_000  # ms
 APART = 60_000  # ms between two entries
-DATA = Path(__file__).parent / "labelled.jsonl"
+LABELLED, FROZEN = (Path(__file__).parent / name for name in ("labelled.jsonl", "frozen.jsonl"))
+SEEDS = {LABELLED: 20261130, FROZEN: 61}  # of the entries around them
 
 _WORDS = {  # what fills the templates
     "component": """checkout basket catalogue importer exporter mailer thumbnailer gateway scheduler ledger console
@@ -87,10 +91,10 @@ class Question:
 
 
 @cache
-def entries() -> list[dict[str, Any]]:
+def entries(data: Path = LABELLED) -> list[dict[str, Any]]:
     """The bodies of all entries in their order; the number of each is its place, from 1."""
-    rng = random.Random(20261130)
-    asked = [dict(body, by="agent:ana", via="token") for body, _ in _asked()]
+    rng = random.Random(SEEDS[data])
+    asked = [dict(body, by="agent:ana", via="token") for body, _ in asked_about(data)]
     others = [other(rng, n) for n in range(SIZE - len(asked))]
     at = sorted(rng.sample(range(SIZE), len(asked)))
     for place, body in zip(at, asked, strict=True):
@@ -99,24 +103,25 @@ def entries() -> list[dict[str, Any]]:
 
 
 @cache
-def questions() -> list[Question]:
+def questions(data: Path = LABELLED) -> list[Question]:
     """All questions, with their answers."""
-    numbers = {body["summary"]: n for n, body in enumerate(entries(), 1)}
+    numbers = {body["summary"]: n for n, body in enumerate(entries(data), 1)}
     right: dict[tuple[str, str], set[int]] = {}
-    for body, asked in _asked():
+    for body, asked in asked_about(data):
         for kind, query in asked:
             right.setdefault((kind, query), set()).add(numbers[body["summary"]])
     return [Question(kind, query, frozenset(found)) for (kind, query), found in right.items()]
 
 
-def records() -> Iterator[bytes]:
+def records(data: Path = LABELLED) -> Iterator[bytes]:
     """The entries as records of a ledger."""
-    for n, body in enumerate(entries(), 1):
+    for n, body in enumerate(entries(data), 1):
         yield f"{BEGIN + n * APART}-{n} {n:064x} {n:040x} {n:064x} {json.dumps(body, ensure_ascii=False)}".encode()
 
 
-def _asked() -> Iterator[tuple[dict[str, Any], list[list[str]]]]:
-    for line in DATA.read_text(encoding="utf-8").splitlines():
+def asked_about(data: Path) -> Iterator[tuple[dict[str, Any], list[list[str]]]]:
+    """The entries that questions are about, each with its questions as [class, query]."""
+    for line in data.read_text(encoding="utf-8").splitlines():
         body = json.loads(line)
         yield body, body.pop("asked")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store.recall.file import Damaged, IndexFile, Mark, Unusable
+from store.recall.file import Damaged, IndexFile, Unusable
 from tests.recall.files import filled, numbers, record, redacted
 
 PATIENCE = 30.0  # seconds for a thread
@@ -13,10 +13,11 @@ PATIENCE = 30.0  # seconds for a thread
 
 def test_a_file_goes_on_where_it_ends(tmp_path: Path) -> None:
     """Added are the entries after the mark; what another process has added meanwhile is not added twice."""
-    file = filled(tmp_path / "x.db", "one")
-    mark = file.mark()
+    file = IndexFile(tmp_path / "x.db")
+    empty = file.mark()
+    mark = file.add(empty, [record(1, "one")])
     assert mark.seq == 1
-    assert file.add(Mark(), [record(1, "one")]) == mark
+    assert file.add(empty, [record(1, "one")]) == mark
     assert file.add(mark, [record(2, "two")]).seq == 2
     assert numbers(file, "one") == [1]
     file.close()
@@ -30,7 +31,7 @@ def test_what_was_redacted_is_not_found(tmp_path: Path) -> None:
     """Its number is passed over; nothing of it is there. Nor is a record that nobody can read."""
     file = IndexFile(tmp_path / "x.db")
     broken = record(2, "y").replace(b'"summary"', b'"sum')
-    assert file.add(Mark(), [redacted(1), broken, record(3, "three")]).seq == 3
+    assert file.add(file.mark(), [redacted(1), broken, record(3, "three")]).seq == 3
     assert numbers(file, "three") == [3]
     assert numbers(file, "channel:x") == [3]
     file.close()
@@ -73,8 +74,8 @@ def test_a_file_deleted_underneath_is_noticed(tmp_path: Path) -> None:
     for each in tmp_path.glob("x.db*"):
         each.unlink()
     assert numbers(file, "one") == []
-    assert file.mark() == Mark()
-    file.add(Mark(), [record(1, "one")])
+    assert file.mark().seq == 0
+    file.add(file.mark(), [record(1, "one")])
     assert numbers(file, "one") == [1]
     file.close()
 
@@ -89,7 +90,7 @@ def test_a_file_damaged_underneath_is_made_anew(tmp_path: Path) -> None:
         raw.write(b"\xff" * (path.stat().st_size - 8192))
     with pytest.raises(Damaged):
         numbers(file, "red door")
-    assert file.mark() == Mark()
+    assert file.mark().seq == 0
     file.close()
 
 
@@ -99,12 +100,86 @@ def test_who_shares_a_file_sees_that_it_was_made_anew(tmp_path: Path) -> None:
     first, second = filled(path, "the zebrafish"), IndexFile(path)
     assert numbers(second, "zebrafish") == [1]
     first.discard()
-    first.add(Mark(), [redacted(1), record(2, "the red door")])
+    first.add(first.mark(), [redacted(1), record(2, "the red door")])
     assert numbers(second, "zebrafish") == numbers(first, "zebrafish") == []
     assert numbers(second, "door") == [2]
     first.close()
     second.close()
     assert not any(b"zebrafish" in each.read_bytes() for each in tmp_path.iterdir())
+
+
+def test_what_was_read_for_a_file_that_is_gone_is_not_added(tmp_path: Path) -> None:
+    """A batch that was read from the ledger before an erasure stays out of the file that was made after it."""
+    file = IndexFile(tmp_path / "x.db")
+    before = file.mark()
+    file.discard()
+    after = file.add(before, [record(1, "the zebrafish")])
+    assert after.seq == 0
+    assert after != before
+    assert numbers(file, "zebrafish") == []
+    assert file.add(after, [redacted(1)]).seq == 1
+    file.close()
+
+
+def test_readers_stand_a_file_that_is_thrown_away_again_and_again(tmp_path: Path) -> None:
+    """Each finds tables, none an error; and nothing is there for others to read, the lock's file neither."""
+    path = tmp_path / "index" / "x.db"
+    filled(path, "the red door").close()
+    failed: list[Exception] = []
+    over = threading.Event()
+
+    def read() -> None:
+        while not over.is_set():
+            file = IndexFile(path)  # as another process that has nothing open
+            try:
+                numbers(file, "red door")
+            except Exception as why:  # noqa: BLE001 - told to the test, whatever it is
+                failed.append(why)
+                return
+            finally:
+                file.close()
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    discarder, modes = IndexFile(path), set()
+    for _ in range(200):
+        discarder.discard()
+        discarder.add(discarder.mark(), [record(1, "the red door")])
+        for each in path.parent.iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                modes.add(each.stat().st_mode & 0o077)
+    over.set()
+    for reader in readers:
+        reader.join(PATIENCE)
+    discarder.close()
+    assert failed == []
+    assert modes == {0}
+
+
+def test_a_reader_makes_no_file(tmp_path: Path) -> None:
+    """One that was deleted underneath is made anew as all are, with its tables, whoever comes first."""
+    path = tmp_path / "x.db"
+    file = filled(path, "the red door")
+    with file.reading():  # so that the next has to open a connection of its own
+        for each in tmp_path.glob("x.db*"):
+            each.unlink()
+        assert numbers(file, "red door") == []
+    assert {each.stat().st_mode & 0o077 for each in tmp_path.iterdir()} == {0}
+    file.close()
+
+
+def test_a_file_that_was_ended_is_not_opened_again(tmp_path: Path) -> None:
+    """What is read at its end is read to its end, and its connection is closed then; who comes later is told."""
+    file = filled(tmp_path / "x.db", "the red door")
+    with file.reading() as db:
+        file.end()
+        assert db.execute("SELECT count(*) FROM entry").fetchone() == (1,)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")
+    for use in (file.mark, lambda: numbers(file, "door")):
+        with pytest.raises(Unusable, match="ending"):
+            use()
 
 
 def test_many_write_one_file(tmp_path: Path) -> None:

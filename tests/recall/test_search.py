@@ -123,15 +123,6 @@ def test_more_of_the_query_weighs_more_than_fresh(tmp_path: Path) -> None:
     assert ranked(tmp_path, "mailer token rotation", *lines)[0] == 1
 
 
-def test_a_superseded_fact_stands_below_what_supersedes_it(tmp_path: Path) -> None:
-    """Also where only the old one has the words that were asked for."""
-    old = {"summary": "Sessions last 20 minutes", "kind": "fact", "fact": "fa_0000000001"}
-    mid = {"summary": "They last 25", "kind": "fact", "fact": "fa_0000000002", "supersedes": "fa_0000000001"}
-    new = {"summary": "Now 30", "kind": "fact", "fact": "fa_0000000003", "supersedes": "fa_0000000002"}
-    assert ranked(tmp_path, "sessions 20 minutes", old, mid)[:2] == [2, 1]
-    assert ranked(tmp_path / "b", "they last 25", old, mid, new)[:2] == [3, 2]
-
-
 def test_filters_narrow(tmp_path: Path) -> None:
     """By kind and by place, also for names; a trail and an author are places too."""
     lines = (
@@ -170,6 +161,23 @@ def test_labels_ids_and_places_are_found(tmp_path: Path) -> None:
     assert numbers(file, "1790000060000-1")[0] == 1
     assert set(numbers(file, "1790000060000-1")) == {1, 3}
     assert numbers(file, "zebra") == numbers(file, "giraffe") == [3]
+    file.close()
+
+
+def test_ids_are_found_however_long_the_payload_is(tmp_path: Path) -> None:
+    """Words of its first part, names of all of it; also the last of thousands, and one as long as a query may be."""
+    ids = [f"PAY-{n}" for n in range(2000)]
+    url = f"https://x.example/{'a' * 440}/7"
+    file = filled(
+        tmp_path / "x.db",
+        {"summary": "a", "payload": {"first": "giraffe", "ids": ids, "last": "okapi"}},
+        {"summary": "b", "payload": " ".join(["filler words"] * 1500 + ["see", "api/deep/last.py:77", url])},
+    )
+    assert numbers(file, "giraffe") == numbers(file, "PAY-0") == numbers(file, "PAY-1999") == [1]
+    assert [h.how for h in find(file, "PAY-1999").hits] == ["name"]
+    assert numbers(file, "okapi") == []
+    assert numbers(file, "api/deep/last.py") == numbers(file, "last.py:77 api/deep/last.py:77") == [2]
+    assert numbers(file, url) == [2]
     file.close()
 
 

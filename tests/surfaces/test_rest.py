@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from api.auth import COOKIE
-from api.rest import DECISIONS, EXAMPLES
+from api.examples import CALLS
+from api.rest import DECISIONS
 from store.domain.errors import STATUS
 from store.engine.client import Target, open_client
 from store.verbs.arguments import parse
@@ -65,8 +66,8 @@ async def test_every_row_has_its_path(http: httpx.AsyncClient, world: World) -> 
         assert "$ref" not in json.dumps(body["schema"])
         assert operation["description"].startswith(operation["summary"])
         assert {"200", "400", "401", "403", "404", "409", "413", "429", "500", "503"} <= set(operation["responses"])
-        if verb in EXAMPLES:
-            assert body["example"] == EXAMPLES[verb]
+        if verb in CALLS:
+            assert body["example"] == CALLS[verb]
             parse(row, body["example"])
 
 

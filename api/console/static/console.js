@@ -4,10 +4,11 @@
  * file everything still works, one page at a time. No inline code, no eval: the policy of our pages allows neither.
  *
  * Regions. An element with an id and `data-live` is kept as the server last showed it. When something happens whose kind
- * stands in the body's `data-on`, the page is fetched anew and each region compared by its `data-version`:
+ * (or a place or author of it) stands in the body's `data-on`, the page is fetched anew and each region compared by its `data-version`:
  *   whole  it is replaced
  *   rows   a list: rows change in place, those that the page has elsewhere stay as that, new ones come without moving
- *          others; what is nowhere any more is said in the words of `data-left`, or goes where there are none
+ *          others; what is nowhere any more is said in the words of `data-left`, or goes where there are none.
+ *          `data-newest`: it begins with the newest
  *   card   the one thing that is open: replaced with what was typed, the focus, and all that is marked `data-fixed`
  */
 "use strict";
@@ -68,7 +69,8 @@
 
   // ---- Drafts: what is typed is kept for this tab until it is sent, wherever one looks meanwhile.
 
-  const field = (el) => el.matches?.("textarea:not([readonly]), input[type=radio]") && el.form?.hasAttribute("data-send");
+  const TYPED = "textarea:not([readonly]), input[type=text]";
+  const field = (el) => el.matches?.(`${TYPED}, input[type=radio]`) && el.form?.hasAttribute("data-send");
   // A field may be called `action` and then stands before the form's own property of that name.
   const address = (form) => new URL(form.getAttribute("action"), location.href);
   const slot = (form, name) => `draft ${address(form).pathname} ${name}`;
@@ -89,7 +91,7 @@
   }
   /** Puts drafts back into the fields of a card; where their form is gone, shows them to be copied. */
   function bringBack(card) {
-    const fields = [...card.querySelectorAll("form[data-send] textarea, form[data-send] input[type=radio]")];
+    const fields = [...card.querySelectorAll("form[data-send] :is(textarea, input[type=text], input[type=radio])")];
     for (const el of fields) {
       const draft = store.get(slot(el.form, el.name));
       if (!draft) continue;
@@ -124,12 +126,18 @@
       const again = fresh.querySelector(`#${CSS.escape(fold.id)}`);
       if (again) again.open = true;
     }
-    const typed = [...old.querySelectorAll("form[data-send] textarea")].map((el) => [slot(el.form, el.name), el.value]);
+    const inputs = (root) => [...root.querySelectorAll(`form[data-send] :is(${TYPED})`)];
+    const typed = inputs(old).map((el) => [slot(el.form, el.name), el.value]);
+    const chosen = [...old.querySelectorAll("form[data-send] :is(select, input[type=checkbox])")];
     old.replaceWith(fresh);
     tellTime(fresh);
-    for (const el of fresh.querySelectorAll("form[data-send] textarea")) {
+    for (const el of inputs(fresh)) {
       const same = typed.find(([key]) => key === slot(el.form, el.name));
       if (same && !el.value) el.value = same[1];
+    }
+    for (const el of chosen) {
+      const again = el.id && at(el.id);
+      if (again && fresh.contains(again)) el.type === "checkbox" ? (again.checked = el.checked) : (again.value = el.value);
     }
     if (active) {
       const again = active.id ? at(active.id) : null;
@@ -181,7 +189,8 @@
       const fresh = wanted.filter((row) => !at(row.id));
       if (!fresh.length) return bar(list, []);
       const stay = wanted.findLastIndex((row) => list.contains(at(row.id)));
-      const after = fresh.every((row) => wanted.indexOf(row) > stay);
+      // Where the newest come first, a page of nothing but new ones goes before what is here.
+      const after = (stay >= 0 || !list.hasAttribute("data-newest")) && fresh.every((row) => wanted.indexOf(row) > stay);
       const calm = !list.matches(":hover, :focus-within");
       if (!list.children.length || after) put(list, fresh, known);
       else if (list.dataset.new !== "bar") calm && put(list, wanted.filter((row) => fresh.includes(row) || list.contains(at(row.id))).map((row) => (fresh.includes(row) ? row : at(row.id))));
@@ -215,7 +224,9 @@
     const button = news.querySelector("button") ?? document.createElement("button");
     button.type = "button";
     button.id = "show-new";
-    button.textContent = `${fresh.length} new – show ${fresh.length === 1 ? "it" : "them"}`;
+    const page = fresh[0].parentElement; // of which there may be more, and all of it is new
+    const most = page.hasAttribute("data-more") && fresh.length === page.children.length ? "more than " : "";
+    button.textContent = `${most}${fresh.length} new – show ${fresh.length === 1 ? "it" : "them"}`;
     button.onclick = () => {
       taken = list;
       refresh({ then: () => at(`open-${fresh[0].id.slice(4)}`)?.focus() });
@@ -361,7 +372,11 @@
 
   async function listen() {
     const ids = body.dataset.on.split(" ");
-    const concerns = (event) => event.refs?.some((ref) => ids.includes(ref.split(":")[0])) || ids.includes("*");
+    // Kinds of what changed, places and authors of what was written, or anything.
+    const concerns = (event) =>
+      ids.includes("*") ||
+      event.refs?.some((ref) => ids.includes(ref.split(":")[0])) ||
+      event.entries?.some((entry) => ids.includes(entry.where) || ids.includes(entry.by));
     let wait = 500;
     while (!over) {
       const stop = new AbortController();
@@ -507,6 +522,20 @@
     }
   });
   document.addEventListener("input", (event) => keepDraft(event.target));
+
+  // ---- What is shown once: it can be copied, and is gone from the page when one leaves it.
+
+  for (const button of document.querySelectorAll("[data-copies]")) {
+    button.hidden = false;
+    button.onclick = async () => {
+      const text = at(button.dataset.copies);
+      getSelection().selectAllChildren(text);
+      const copied = await (navigator.clipboard?.writeText(text.textContent).then(() => true, () => false) ?? document.execCommand("copy"));
+      button.textContent = copied ? "Copied" : "Chosen: copy it";
+    };
+  }
+  addEventListener("pagehide", () => document.querySelectorAll("[data-once]").forEach((el) => el.replaceChildren("gone")));
+
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.hasAttribute("data-send")) {
@@ -520,6 +549,7 @@
 
   setClock(body.dataset.now);
   tellTime(document);
+  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   if (at("card")) {
     bringBack(at("card"));
     watch(at("card"));

@@ -25,7 +25,7 @@ from ..domain.entry import sequence
 from ..ledger.chain import record
 from .row import Row, row
 
-SCHEMA = 2  # of the file, and of what the words of an entry are: one of another number is made anew
+SCHEMA = 3  # of the file, and of what the words of an entry are: one of another number is made anew
 PATIENCE = 5.0  # seconds for another process that is writing
 GENTLE = 8  # entries read between two moments in which other threads may go on
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .stem import stem
-from .words import clean, fold, name, pairs, parts, pieces, read, segments
+from .words import clean, fold, name, number, pairs, parts, pieces, read, segments
 
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 UNIT_LIMIT = 16  # units of a query that are looked up; what comes after is not
@@ -103,7 +103,7 @@ def _spelled(chunk: str) -> Unit:
     phrases = (tuple(reading.stems), *((joined,) for joined in dict.fromkeys(reading.joined)))
     if len(words) == 1 and len(apart := _LETTERS_OR_DIGITS.findall(words[0])) > 1:  # `rfc8785` is also `RFC 8785`
         phrases += (tuple(map(stem, apart)),)
-    names = tuple(dict.fromkeys(n for n in (spelled, fold(chunk)) if n))
+    names = tuple(dict.fromkeys(n for n in (spelled, fold(chunk), number(spelled)) if n))
     return Unit(chunk[:SHOWN_LIMIT], row, phrases, names)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from .stem import stem
 
-__all__ = ["Reading", "clean", "fold", "name", "names", "pairs", "parts", "pieces", "read", "segments"]
+__all__ = ["Reading", "clean", "fold", "name", "names", "number", "pairs", "parts", "pieces", "read", "segments"]
 
 NAME_LIMIT = 500  # characters of a name: as many as a query may have
 TERM_LIMIT = 40  # of a word
@@ -48,6 +48,7 @@ _CHUNK = re.compile(f"[^\\s{_RUN}]+")
 _AROUND = " \t.,;:!?…\"'`´()[]{}<>«»„“”‘’、。，・「」『』！？；：（）*|"
 _BETWEEN = re.compile(r"[()\[\]{},;=\"'<>|`]+")
 _LINE_NUMBER = re.compile(r":\d+(?::\d+)?$")
+_VERSION = re.compile(r"v(\d+\..*)")
 _TELLING = re.compile(r"\d|[._/\\@:#+~%$&-]|[a-z][A-Z]")
 
 
@@ -137,6 +138,11 @@ def name(chunk: str) -> str:
     return bare.casefold() if 2 <= len(bare) <= NAME_LIMIT and _TELLING.search(bare) else ""
 
 
+def number(name: str) -> str:
+    """The name of a version without the `v` before it; any other as it is."""
+    return _VERSION.sub(r"\1", name) if name.startswith("v") else name
+
+
 def names(text: str) -> list[str]:
     """The names in a cleaned text: paths, addresses, ids, versions, code. Each chunk between blanks, and its pieces."""
     found: dict[str, None] = {}
@@ -145,7 +151,7 @@ def names(text: str) -> list[str]:
             continue
         for piece in (chunk, *_BETWEEN.split(chunk)):
             if spelled := name(piece):
-                found[spelled] = None
+                found |= dict.fromkeys((spelled, number(spelled)))
                 if _LINE_NUMBER.search(spelled):
                     found[_LINE_NUMBER.sub("", spelled)] = None
     return list(found)

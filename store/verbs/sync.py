@@ -24,7 +24,7 @@ from .paging import fitting
 AGENTS = 500  # of a space that are looked at for who is expected; 1,000 check-ins of a window
 CARRIED = 20  # items and jobs that a closeout names
 OBLIGATIONS = ("questions", "handoffs", "seats", "huddles", "pending_asks", "jobs")  # sections of the Brief
-# Tokens: of names that are listed, of others that are, of the obligations, of what was carried over; characters of a text in them.
+# Tokens: of names, of others who are in, of the obligations, of what was carried over; characters of a text in them.
 NAMES, OTHERS, OWED, CARRY = 150, 60, 600, 250
 TEXT, NOTES = 80, 120
 

@@ -17,7 +17,6 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import Implementation
 
-from api import answers
 from logmem import bridge as bridging
 from logmem import message
 from store.engine.keys import Keys
@@ -25,6 +24,7 @@ from store.engine.keys import Keys
 from .admin import as_admin
 from .bridged import VARIABLES, Bridged, bridge, variables
 from .running import LOGMEM, PATIENCE, Command, Up, environment, up
+from .test_message import NO_IDS
 from .way import way_to
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "lines", "version": "1"}}
@@ -107,7 +107,6 @@ async def test_odd_lines(given: dict[str, str], tmp_path: Path) -> None:
 
 
 UNREADABLE = [b"[]", b"1", b"\xff", b"[" * 100_000, b'{"a":' + b"1" * 10_000 + b"}"]
-NO_IDS = [b"NaN", b"-Infinity", b"1e400", b"null", b"true", b"[1]", b'{"a":1}', b"1" * 5_000]
 
 
 async def test_lines_that_are_no_messages(given: dict[str, str], tmp_path: Path) -> None:
@@ -118,20 +117,6 @@ async def test_lines_that_are_no_messages(given: dict[str, str], tmp_path: Path)
             assert (await agent.answer(None))["error"]["code"] in (-32700, -32600), odd
             agent.forget(None)
             assert await agent.ask("ping") == {}
-
-
-@pytest.mark.parametrize("id", NO_IDS[:-1])
-def test_an_id_that_is_none(id: bytes) -> None:
-    """What is neither a string nor a number that JSON has is no id; the answer is JSON, and names null."""
-
-    def refuse(constant: str) -> None:
-        pytest.fail(f"{constant} is no JSON")
-
-    for rest in (b',"method":"ping"}', b"}"):
-        with pytest.raises(message.Unfit) as no:
-            message.read(b'{"jsonrpc":"2.0","id":' + id + rest)
-        told = json.loads(no.value.answer, parse_constant=refuse)
-        assert (told["id"], told["error"]["code"]) == (None, -32600)
 
 
 async def test_lines_without_end(given: dict[str, str], tmp_path: Path) -> None:
@@ -147,32 +132,6 @@ async def test_lines_without_end(given: dict[str, str], tmp_path: Path) -> None:
             await agent.send(line)
             assert str(bridging.LIMIT) in (await agent.answer(id))["error"]["message"]
         assert await agent.ask("ping") == {}
-
-
-HALF = '{"method":"ping","params":{"id":1,"x":"'  # of a line, as its beginning or its end
-ENDS = [
-    ('{"jsonrpc":"2.0","id":3,"x":"', '"}', 3),
-    (' { "x" : {"id":1}, "id" : "a\\u00e9", "y":"', "", "aé"),
-    ('{"id":1', '1,"x":2}', None),  # cut amid the id
-    ('{"id":NaN,"x":"', '"}', None),
-    ('[{"id":3,"x":"', '"}]', None),
-    ('"id":3,', "", None),
-    (HALF, '"},"jsonrpc":"2.0","id":7}', 7),
-    (HALF, '"},"id": "b" }  \n', "b"),
-    (HALF, '"},"id":-5}', -5),
-    (HALF, '","id":7}}', None),  # of what is inside
-    (HALF, ',\\"id\\":\\"b"}}', None),  # of a text
-    (HALF, ',\\"id\\":7}"}', None),
-    (HALF, '"},"id":"a\\"b"}', None),  # not found cheaply
-    (HALF, '"},"id":1e400}', None),
-    (HALF, "", None),
-]
-
-
-@pytest.mark.parametrize(("head", "tail", "id"), ENDS)
-def test_whose_a_long_line_is(head: str, tail: str, id: object) -> None:
-    """The id is found at either end of a line of which no more is known, and never inside of something else."""
-    assert message.Overlong(head.encode(), tail.encode()).id == id
 
 
 async def test_what_the_client_wrote_arrives_as_it_was(given: dict[str, str], tmp_path: Path) -> None:
@@ -424,57 +383,3 @@ async def test_from_a_file(operator: Command, given: dict[str, str], tmp_path: P
         async with asyncio.timeout(PATIENCE):
             assert await process.wait() == 0
     assert sorted(json.loads(line)["id"] for line in told.read_text().splitlines()) == list(range(30))
-
-
-CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}'
-NAMED = [
-    ('{"name":"n"}', '{"_meta":{"logmem/action_id":"i"},"name":"n"}'),
-    (' { "name" : "n" }', ' {"_meta":{"logmem/action_id":"i"}, "name" : "n" }'),
-    ('{"name":"n","_meta":{}}', '{"name":"n","_meta":{"logmem/action_id":"i"}}'),
-    ('{"_meta": { "a":1},"name":"}{"}', '{"_meta": {"logmem/action_id":"i", "a":1},"name":"}{"}'),
-    ('{"name":"é\\"_meta","_meta":{\t}}', '{"name":"é\\"_meta","_meta":{"logmem/action_id":"i"\t}}'),
-    ('{"\\u005fmeta":{"a":{}},"name":"n"}', '{"\\u005fmeta":{"logmem/action_id":"i","a":{}},"name":"n"}'),
-]
-
-
-@pytest.mark.parametrize(("params", "named"), NAMED)
-def test_the_action_id_is_put_in(params: str, named: str) -> None:
-    """An action id comes into `_meta`, and every other byte of the message stays."""
-    said = message.read((CALL % params).encode())
-    assert said.wants_action
-    assert said.with_action("i").decode() == CALL % named
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        '{"name":"n","_meta":{"logmem/action_id":"own"}}',
-        '{"name":"n","arguments":{"action_id":"own"}}',
-        '{"name":"n","_meta":null}',
-        "{}",
-        "null",
-        "[1]",
-    ],
-)
-def test_no_action_id_is_put_in(params: str) -> None:
-    """A call that is named already, or is none, stays as it is."""
-    assert not message.read((CALL % params).encode()).wants_action
-
-
-def test_headers_of_both_eras() -> None:
-    """Headers repeat what the message says in the era that wants it, and the agreed version in the other."""
-    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
-    params: dict[str, Any] = {"name": "nöte ", "_meta": meta}
-    said = message.read(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode())
-    assert said.headers("2025-11-25") == {
-        "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": "=?base64?bsO2dGUg?=",
-    }
-    old = message.read(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
-    assert (old.headers(""), old.headers("2025-11-25")) == ({}, {"MCP-Protocol-Version": "2025-11-25"})
-
-
-def test_the_bound_is_the_servers() -> None:
-    """The bridge refuses what the server would, and nothing else."""
-    assert bridging.LIMIT == answers.BODY_LIMIT

@@ -73,3 +73,12 @@ def test_a_refusal_can_cross_processes(again: object) -> None:
     assert callable(again)
     refused = Refused("id_taken", "There is one already.", near=["agent:x"])
     assert again(refused).body == refused.body
+
+
+def test_who_only_reads_is_not_told_that_nothing_was_written() -> None:
+    """Whatever words say so, and wherever they stand; what went wrong in the store is said alike to all."""
+    for said in ("It is x. Nothing was written. Say y", "It is x. Nothing changed. Say y", "It is x. Say y"):
+        no = Refused("not_found", said, near=[]).of_a_read()
+        assert (no.code, no.message, no.facts) == ("not_found", "It is x. Say y", {"near": []})
+    lost = Refused("store_unavailable", "The store does not answer. Nothing was written.")
+    assert lost.of_a_read() is lost

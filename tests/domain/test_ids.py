@@ -14,6 +14,7 @@ from store.domain.ids import (
     Shape,
     bare,
     known,
+    meant,
     near,
     new_item,
     new_note,
@@ -77,6 +78,18 @@ def test_a_bare_id_is_accepted_where_one_kind_can_be_meant() -> None:
     assert parse_place("billing", default="job") == "job:billing"
     assert bare("billing", "job") == bare("job:billing", "job") == "billing"
     assert "agent:<id>, human:<id> or system:<id>" in malformed("codex").message
+
+
+def test_a_bare_id_may_mean_an_agent_or_a_person() -> None:
+    """Whose it is only the space knows; what has its kind means that, and a slip is told as what may stand alone."""
+    assert meant("ana") == ("agent:ana", "human:ana")
+    assert meant("ana", ("human", "role")) == ("human:ana",)
+    assert meant("human:ana") == ("human:ana",)
+    assert meant("role:review", ("agent", "role")) == ("role:review",)
+    for text, close in ((" Ana", ["ana"]), ("Human:Ana", ["human:ana"]), ("?", None), ("job:ana", None)):
+        with pytest.raises(Refused, match=r"\(or the id alone, for agent or human\)") as no:
+            meant(text, name="to")
+        assert (no.value.code, no.value.facts.get("near")) == ("malformed_id", close)
 
 
 def test_only_the_kinds_that_are_asked_for_are_accepted() -> None:

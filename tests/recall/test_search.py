@@ -19,6 +19,7 @@ FOUND: dict[str, tuple[str, ...]] = {
     "Renamed getUserName, was get_user_name": ("getUserName", "getusername", "get_user_name", "user name", "username"),
     "mail bob.smith+x@mail.example today": ("bob.smith+x@mail.example", "bob.smith", "mail.example", "smith"),
     "TASK-123 depends on v1.20.3 and utf-8": ("TASK-123", "task 123", "task123", "v1.20.3", "1.20.3", "utf8", "UTF-8"),
+    "Tagged v2.14.0-rc.3, built with 4.1.7": ("v2.14.0-rc.3", "2.14.0-rc.3", "V2.14.0-RC.3", "4.1.7", "v4.1.7"),
     "a rate-limited re-index of co-workers": ("rate-limited", "rate limit", "ratelimited", "reindex", "coworkers"),
     "Größe der Anhänge überprüfen": ("groesse" "n", "grosse", "GRÖSSE", "uberprufen", "Anhang", "prüfen"),
     "Le café est fermé, naïveté": ("cafe", "ferme", "naivete", "CAFÉ"),
@@ -178,6 +179,15 @@ def test_ids_are_found_however_long_the_payload_is(tmp_path: Path) -> None:
     assert numbers(file, "okapi") == []
     assert numbers(file, "api/deep/last.py") == numbers(file, "last.py:77 api/deep/last.py:77") == [2]
     assert numbers(file, url) == [2]
+    file.close()
+
+
+def test_a_version_is_a_name_with_and_without_its_v(tmp_path: Path) -> None:
+    """Among many that have all its numbers."""
+    noise = [f"Deployed v{n}.14.0 of rc.3 and 2.0.14" for n in range(300)]
+    file = filled(tmp_path / "x.db", "v2.14.0-rc.3 is tagged, built with 4.1.7", *noise)
+    for query in ("2.14.0-rc.3", "v2.14.0-rc.3", "4.1.7", "v4.1.7"):
+        assert [(h.seq, h.how) for h in find(file, query).hits[:1]] == [(1, "name")], query
     file.close()
 
 

@@ -24,7 +24,7 @@ _PATHS = re.compile(r"(/(?:k|sign-in)/+)[^/]+|(/)[A-Za-z0-9_-]{24,}(?=/|$)", re.
 CUT_OFF = Refused(
     "unconfirmed",
     "The server is being stopped: this call may or may not have been done. Retry in 2 s; what was to be written, with "
-    "the same action_id.",
+    "the same action_id, or after looking whether it was done.",
     retry_after=2,
 )
 

@@ -57,9 +57,9 @@ async def _pages(world: World, port: int, *, asks: int, entries: int, quick: boo
         wire.close()
     rows = []
     for name, what, bar in (
-        ("inbox", f"Inbox at {asks:,} pending asks / tool call", 35.0),
+        ("inbox", f"Inbox at {asks:,} pending asks / tool call", 45.0),
         ("log", f"Log at {entries:,} entries / tool call", 40.0),
-        ("filtered", "the same, of one place and author / tool call", 75.0),
+        ("filtered", "the same, of one place and author / tool call", 110.0),
         ("entry", "an entry / tool call", 15.0),
     ):
         times = f"{p50(got[name]) / 1000:.1f} / {p50(got['call']) / 1000:.2f} ms"

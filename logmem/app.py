@@ -88,9 +88,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _meant(arguments: Sequence[str]) -> list[str]:
-    """The arguments; `call VERB --help` asks about the verb, of which `call` itself knows."""
+    """The arguments; `call VERB --help` asks about the verb, of which `call` itself knows; --version is a habit."""
     match list(arguments):
         case ["call", str(verb), "--help" | "-h"] if not verb.startswith("-"):
             return ["call", verb, "--list"]
+        case ["--version", *more]:
+            return ["version", *more]
         case as_given:
             return as_given

@@ -13,7 +13,7 @@ from .configfile import Change, Unwritable
 from .configs import CLIENTS, RULE, STEPS, Client, Entry, Link, Transport, claude_folder
 from .fault import USAGE, Fault
 from .jsontext import Odd, Uneditable
-from .keyring import Held, Wanted, address, held, public
+from .keyring import TOLD, Held, Wanted, address, held, public, shown, variable
 from .options import Json, Space
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Wish:
     settings: "Settings"
     agent: str | None
     transport: Transport | None
+    told: bool = False  # the key, by --token
     old: Entry | None = None
 
     @property
@@ -67,16 +68,22 @@ class Wish:
 
     @property
     def wanted(self) -> Wanted:
-        """Whose key; what was not said is as it stands in the file, unless a key was given, which says it itself."""
+        """Whose key; what was not said is as it stands in the file, unless a key was given, which says it itself.
+
+        A key of the environment does not say which agent is meant.
+        """
         found, had = self.settings, self.had
         given = found.rest_token.get_secret_value() if found.rest_token else None
         before = had if not given else None
+        agent = self.agent or (had.agent if had and not self.told else None)
         return Wanted(
             found,
+            self.client.label,
             self.client.name,
-            agent=self.agent or (before.agent if before else None) or None,
+            agent=agent or (self.client.name if given and not self.told else None),
             space=found.space or (before.space if before else None) or None,
             given=given,
+            source=TOLD if self.told else variable(),
             had=had,
         )
 
@@ -89,7 +96,7 @@ class Wish:
 
 def connect(  # noqa: PLR0917 - typer reads the order of arguments from here; nothing else calls it
     client: Annotated[
-        Literal["claude-code", "codex", "cursor", "vscode", "claude-ai", "chatgpt"],
+        str,
         typer.Argument(metavar="CLIENT", help=f"One of {', '.join((*CLIENTS, *STEPS))}."),
     ],
     agent: Annotated[
@@ -100,7 +107,8 @@ def connect(  # noqa: PLR0917 - typer reads the order of arguments from here; no
         str | None, typer.Option(metavar="URL", help="The server's address. Default: LOGMEM_REST_URL, or the one here.")
     ] = None,
     token: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The agent's key. Default: LOGMEM_REST_TOKEN, or one is made.")
+        str | None,
+        typer.Option(metavar="KEY", help="The agent's key. Default: LOGMEM_REST_TOKEN, the one it has, or a new one."),
     ] = None,
     transport: Annotated[
         Literal["http", "stdio"] | None, typer.Option(help="How the client connects. Default: what suits it best.")
@@ -120,6 +128,12 @@ def connect(  # noqa: PLR0917 - typer reads the order of arguments from here; no
     """
     if printing and remove:
         raise Fault("--print shows what would be written, and --remove writes: give one of them.", code=USAGE)
+    if client not in {*CLIENTS, *STEPS}:
+        raise Fault(
+            f"{client[:80]!a} is no client that this knows. Nothing was written. Give one of "
+            f"{', '.join((*CLIENTS, *STEPS))}; any other takes the URL that logmem mint NAME prints.",
+            code=USAGE,
+        )
     if client in STEPS:
         _steps(client, agent, json=json)
         return
@@ -129,7 +143,7 @@ def connect(  # noqa: PLR0917 - typer reads the order of arguments from here; no
     quiet(found)
     row = CLIENTS[client]
     where = "elsewhere" if config else scope
-    wish = Wish(row, _file(row, scope, config), where, found, agent, transport)
+    wish = Wish(row, _file(row, scope, config), where, found, agent, transport, told=token is not None)
     if printing:
         _print(_as_found(wish), json=json)
     elif remove:
@@ -196,7 +210,7 @@ def _not_written(wish: Wish, why: Exception) -> Fault:
     return Fault(f"{_said(wish, why)} {how}, with a key of your own (logmem mint NAME) in its place:\n{text}")
 
 
-def _placed(wish: Wish, token: str = PLACEHOLDER) -> Held:
+def _placed(wish: Wish) -> Held:
     """What would be written, as far as it is known without making a key."""
     from .home import running
     from .setting import local_url
@@ -204,20 +218,18 @@ def _placed(wish: Wish, token: str = PLACEHOLDER) -> Held:
     want, found = wish.wanted, wish.settings
     up = running(found.home)
     url = address(want) or local_url(found.host, found.port)
-    return Held(url, want.agent or want.usual, want.space or (up.space if up else "SPACE"), token, "given")
+    return Held(url, want.agent or want.usual, want.space or (up.space if up else "SPACE"), PLACEHOLDER, "given")
 
 
 def _print(wish: Wish, *, json: bool) -> None:
-    want = wish.wanted
-    token = want.given or (want.had.token if want.had else "") or PLACEHOLDER
-    key = _placed(wish, token)
+    key = shown(wish.wanted, _placed(wish))
     entry = wish.entry(key)
     if json:
         show.as_json({"client": wish.client.name, "config": str(wish.file), "changed": False, "entry": entry})
         return
     show.say(f"For {wish.file}; nothing was written:")
     show.line(wish.client.shown(entry))
-    if token == PLACEHOLDER:
+    if key.token == PLACEHOLDER:
         show.say(f"Put a key where {PLACEHOLDER} stands: logmem mint {key.agent} --space {key.space}")
 
 

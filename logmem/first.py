@@ -7,7 +7,6 @@ import shutil
 import sys
 import termios
 import textwrap
-import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,7 +30,8 @@ class Start:
     owner: str  # whose the sign-in link is, or who is signed in
     expires: str  # of the link; '' where there is none
     new: bool  # the owner was made just now
-    others: bool  # there is more than one space, so commands have to say which
+    days: str  # what there is to tell of the space's days, or ''
+    others: bool  # it is not the space that commands take by default, so they have to say which
     means: str  # what an acknowledgement is worth
 
 
@@ -45,9 +45,19 @@ def attended() -> bool:
         return True
 
 
+def days(space: str, zone: str, *, known: bool) -> str:
+    """Where the days of a new space are, and when its check-ins; `known`: somebody or the machine said so."""
+    from store.domain.sync import TIMES
+
+    times = ", ".join(f"{at:%H:%M}" for _, at in TIMES)
+    why = "" if known else " This machine names no zone: up --space NAME --zone ZONE makes a space in yours."
+    return f"The space {space} is in {zone}; check-ins {times}.{why}"
+
+
 async def make_owner(make: Callable[[str], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
     """Ask who the owner is until `make` takes the name; gives what it gives. Fault: no name would do."""
     from store.domain.errors import Refused
+    from store.domain.ids import as_id
 
     show.line("")
     show.line("Welcome to LogMem. Agents work and write it down here; people decide.", style="bold")
@@ -57,21 +67,16 @@ async def make_owner(make: Callable[[str], Awaitable[dict[str, Any]]]) -> dict[s
     for _ in range(TRIES):
         said = (await _asked(f"Your name [{default}]: ")).strip() or default
         try:
-            return await make(as_id(said) or said)
+            return await make(as_id(said.removeprefix("human:")) or said)
         except Refused as no:
             show.line(no.message.replace("name is ", "Your name is ", 1), style="yellow")
     raise Fault("None of these names can be used. A name such as ana will do: start again.")
 
 
-def as_id(name: str) -> str:
-    """A name as people write it, as an id: `Ana López` is ana-lopez; '' if nothing of it can stand in one."""
-    plain = unicodedata.normalize("NFKD", name.removeprefix("human:")).encode("ascii", "ignore").decode().lower()
-    kept = "".join(each if each.isalnum() or each in "._-" else " " for each in plain)
-    return "-".join(kept.split()).lstrip("._-")[:63]
-
-
 def suggested(account: str) -> str:
     """The name that is offered to whoever has this account."""
+    from store.domain.ids import as_id
+
     id = as_id(account.partition("@")[0].rpartition("\\")[2])
     return id if id and id not in NOBODY else FIRST_OWNER
 
@@ -114,6 +119,8 @@ def _welcome(start: Start) -> None:
     show.line(
         f"LogMem is up. You are human:{start.owner}, the owner of the space {ready['space']}.", style="bold green"
     )
+    if start.days:
+        _wrapped(start.days)
     show.line("")
     show.styled("1. ", ("Sign in to the console, where you decide.", "bold"))
     show.line(f"   This link works once, {_life(start.expires)}:")
@@ -155,6 +162,8 @@ def _again(start: Start) -> None:
     which = f" --space {ready['space']}" if start.others else ""
     link = ready["console_login_url"]
     show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
+    if start.days:
+        _wrapped(start.days)
     if link:
         show.styled(("Console  ", "bold"), (link, "cyan"))
         show.line(f"         signs {start.owner} in, once, {_life(start.expires)}")
@@ -183,6 +192,8 @@ def tell_plainly(start: Start) -> None:
     show.line(f"            for an agent: {command} mint NAME --space {ready['space']}")
     show.line("            it prints the agent's own URL, for the agent's MCP settings")
     show.line(f"  Approvers {command} human add NAME --role approver --space {ready['space']}")
+    if start.days:
+        show.line(f"  Days      {start.days}")
     show.line(f"  Promise   {ready['durability']}: {start.means}")
     show.line("  Gate      advisory for agents that run as your user here: they can read the store's passwords.")
     show.line("            Give LogMem a user or a machine of its own to make it hold for them too (SECURITY.md).")
@@ -205,6 +216,12 @@ def _commands(*rows: tuple[str, str]) -> None:
     wide = max(26, *(len(words) for words, _ in rows))
     for words, what in rows:
         show.styled("   ", (words.ljust(wide), "bold"), f"  {what}")
+
+
+def _wrapped(text: str) -> None:
+    """A short paragraph, no wider than the terminal and than is good to read."""
+    for each in textwrap.wrap(text, min(shutil.get_terminal_size().columns, WIDTH), break_on_hyphens=False):
+        show.line(each)
 
 
 def _labelled(label: str, text: str) -> None:

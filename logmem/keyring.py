@@ -1,11 +1,13 @@
 """Which key a client gets: the one that was given, the one that it has, or a new one; proven before it is used."""
 
+import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from . import show
 from .configs import Link
 from .fault import UNREACHABLE, USAGE, Fault
 from .home import running
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 RENEWED = timedelta(days=30)  # of a lease that are left, or less: then it is extended
 PATIENCE = 10.0  # seconds for an answer
+TOLD = "--token"  # by whoever runs the command, who means this key
 Told = dict[str, Any]
 
 
@@ -26,10 +29,12 @@ class Wanted:
     """Whose key is wanted, and where; None is what nobody has said. `had` is what the client's file says now."""
 
     settings: "Settings"
+    label: str
     usual: str
     agent: str | None
     space: str | None
     given: str | None
+    source: str  # where the given key was said: --token, or the environment
     had: Link | None
 
 
@@ -81,11 +86,44 @@ def held(wanted: Wanted) -> Held:
     return _made(wanted, url)
 
 
+def shown(wanted: Wanted, placed: Held) -> Held:
+    """What is shown and not written: a key only where it is known to be of the agent and space that stand beside it.
+
+    Fault: the key that was given does not fit.
+    """
+    had = wanted.had
+    if not wanted.given:
+        fits = had and had.token and (had.agent, had.space) == (placed.agent, placed.space)
+        return replace(placed, token=had.token) if had and fits else placed
+    try:
+        return held(wanted)
+    except Fault as no:
+        if no.code != UNREACHABLE:
+            raise
+        show.say(f"{no} So nobody said whose key that is, and it is left out.")
+        return placed
+
+
+def variable() -> str:
+    """The variable that sets a key of the environment."""
+    file = "LOGMEM_REST_TOKEN_FILE"
+    return file if os.environ.get(file) else "LOGMEM_REST_TOKEN"
+
+
 def _given(wanted: Wanted, url: str, token: str) -> Held:
     try:
         who = _who(wanted, url, token)
     except Fault as no:
-        raise Fault(f"The key of --token or LOGMEM_REST_TOKEN: {no}", code=no.code) from None
+        said = f"The key of {wanted.source}: {no}"
+        caller = str((no.body or {}).get("caller", "")).partition(":")[2]
+        # One in the environment may be there for something else, such as `call`: it says nothing of this client.
+        if wanted.source != TOLD and caller and (no.body or {}).get("code") == "identity_mismatch":
+            said = (
+                f"{wanted.source} is the key of agent:{caller}, and {wanted.label} is to be agent:{wanted.agent}. "
+                f"Nothing was written. Connect it as that agent: --agent {caller}; or unset {wanted.source}, and it "
+                "keeps the key that it has, or gets one of its own."
+            )
+        raise Fault(said, code=no.code, body=no.body) from None
     return Held(url, who["agent"], who["space"], token, "given")
 
 

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 import redis
 
 from store.domain.errors import Refused
+from store.domain.space import Space
 from store.engine.client import Target
+from store.engine.reads import Doc
 from store.engine.store import Store
 from store.settings import Settings
 from store.target import StoreProblem, opened, reached
@@ -38,9 +40,9 @@ class Operator:
 
     async def do(self, verb: str, **args: Any) -> Result:
         """Perform a verb; arguments that are None were not given. Refuses what it refuses."""
-        spaces = ((self.said, self.space),) if self.space else ()
         given = {name: value for name, value in args.items() if value is not None}
         try:
+            spaces = ((self.said, self.space or await self._meant()),)
             return await perform(self.store, Badge("operator", client="logmem", spaces=spaces), ROWS[verb], given)
         except Refused as no:
             raise await self._told(no, reads=ROWS[verb].pure) from None
@@ -55,11 +57,30 @@ class Operator:
             result[verb] += page[verb]
         return result
 
+    async def spaces(self) -> tuple[list[str], list[str]]:
+        """The spaces that there are: the real ones, and the simulated ones."""
+        real: list[str] = []
+        simulated: list[str] = []
+        for name in await self.store.shared.spaces():
+            [[space]] = await self.store.across([name], Doc(Space, name))
+            if space:
+                (simulated if space.simulated else real).append(name)
+        return real, simulated
+
+    async def default(self) -> str:
+        """The space that is meant where none is said, or '': the only one, to which a demo beside it is no other."""
+        real, simulated = await self.spaces()
+        return (real or simulated)[0] if len(real or simulated) == 1 else ""
+
+    async def _meant(self) -> str:
+        """The default space. Refuses scope_undeclared."""
+        if name := await self.default():
+            return name
+        real, simulated = await self.spaces()
+        raise Refused("scope_undeclared", _undeclared(real, simulated), spaces=real + simulated)
+
     async def _told(self, no: Refused, *, reads: bool) -> Refused:
         """A refusal in the words of who runs a command."""
-        if no.code == "scope_undeclared":
-            names = await self.store.shared.spaces()
-            return Refused(no.code, _undeclared(names), spaces=names)
         text = no.message.replace(" Nothing was written.", "") if reads else no.message
         if no.code == "scope_unknown":
             text += f" This was looked for in {whereabouts(self.settings)}"
@@ -103,7 +124,8 @@ async def _work(work: Callable[[Operator], Awaitable[T]], target: Target, *, set
             raise StoreProblem(f"The store does not do as it should: {str(why).rstrip('.')}.") from why
 
 
-def _undeclared(names: list[str]) -> str:
-    if not names:
+def _undeclared(real: list[str], simulated: list[str]) -> str:
+    if not (real or simulated):
         return "There is no space yet. Nothing was done. Make one: logmem space NAME"
+    names = [*real, *(f"{name} (simulated)" for name in simulated)]
     return f"There are several spaces: {', '.join(names)}. Nothing was done. Say which: --space NAME, or LOGMEM_SPACE."

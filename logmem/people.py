@@ -16,7 +16,7 @@ def space(
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The new space. Without it: list them.")] = None,
     simulated: Annotated[bool, typer.Option("--simulated", help="With a clock that tests and demos can move.")] = False,
     zone: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="Time zone of its days, such as Europe/Berlin.")
+        str | None, typer.Option(metavar="ZONE", help="Time zone of its days. Default: America/New_York.")
     ] = None,
     json: Json = False,
 ) -> None:

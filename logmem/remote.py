@@ -77,6 +77,7 @@ def call(  # noqa: PLR0917 - typer reads the order of arguments from here; nothi
             show.say(jsons.dumps({"error": no.body}))
             raise typer.Exit(no.code) from None
         hint = verbs.meant(row, body) if (no.body or {}).get("code") == "unknown_argument" else ""
+        hint = hint or verbs.meant_as_lists(row, body)
         raise Fault(f"{verbs.fitting(str(no), row)} {hint}".rstrip(), code=no.code) from None
     if json:
         show.as_json(result)
@@ -104,7 +105,7 @@ def wait(
     space: Space = None,
     json: Json = False,
 ) -> None:
-    """Wait until an ask is decided or an item settled; the exit code says how (see below)."""
+    """Wait until an ask is decided or an item settled; the exit code says how (logmem wait --help)."""
     _check_trail(trail)
     give_up = time.monotonic() + _seconds(timeout)
     with Server(space) as server:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from store.domain.text import quoted
+
 from .fault import UNREACHABLE, USAGE, Fault
 from .message import Overlong
 from .server import Lost, Unreached
@@ -124,8 +126,8 @@ def _away(no: Fault, access: "Access") -> str:
 def _misfit(no: Fault, found: "Settings") -> str:
     """Which variable is wrong, and what to do."""
     body = no.body or {}
-    space, agent = ascii(found.space or ""), ascii(found.agent or "")
-    caller = str(body.get("caller", "")).partition(":")[2]
+    space, agent = quoted(found.space or ""), quoted(found.agent or "")
+    caller = quoted(str(body.get("caller", "")).partition(":")[2])
     opens = " or ".join(map(str, body.get("spaces") or ())) or "another"
     key = f"logmem mint {found.agent} --space {found.space}"
     texts = {
@@ -133,7 +135,7 @@ def _misfit(no: Fault, found: "Settings") -> str:
         f"LogMem. Make one there: {key}",
         "key_expired": f"LOGMEM_REST_TOKEN has expired. Renew it: logmem renew {found.agent} --space {found.space}",
         "key_revoked": f"LOGMEM_REST_TOKEN was revoked. Make a new one: {key}",
-        "identity_mismatch": f"LOGMEM_AGENT is {agent}, and LOGMEM_REST_TOKEN is the key of {caller!a}. "
+        "identity_mismatch": f"LOGMEM_AGENT is {agent}, and LOGMEM_REST_TOKEN is the key of {caller}. "
         f"Set LOGMEM_AGENT to that, or use a key of {agent}.",
         "scope_unknown": f"LOGMEM_SPACE is {space}, and LOGMEM_REST_TOKEN opens {opens}. Set LOGMEM_SPACE to that, "
         f"or use a key of {space}.",

@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from . import show
 from .importpath import environment
+
+if TYPE_CHECKING:
+    from .operate import Operator
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 EARLY = 5  # seconds from a signal to the end of a start
@@ -28,6 +31,10 @@ def up(
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON when ready.")] = False,
     port: Port = None,
     space: Annotated[str | None, typer.Option(metavar="NAME", help="The space to open; made if absent.")] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(metavar="ZONE", help="Time zone of the space, if it is made. Default: this machine's."),
+    ] = None,
     no_bot: Annotated[bool, typer.Option("--no-bot", hidden=True)] = False,
 ) -> None:
     """Start LogMem on this machine: the store and the API. Ctrl-C stops all of it."""
@@ -35,7 +42,9 @@ def up(
     from store.target import reached
 
     from .setting import quiet, settings
+    from .zone import checked
 
+    zone = zone and checked(zone)
     found = settings(port=port, space=space)
     found = found.model_copy(update={"home": found.home.absolute()})
     quiet(found)
@@ -45,7 +54,7 @@ def up(
         show.say(f"Starting LogMem in {found.home} …")
         with reached(found, keep=True) as target:
             try:
-                asyncio.run(_Up(found, target, listener).run(early, json=json))
+                asyncio.run(_Up(found, target, listener, zone).run(early, json=json))
             finally:  # what is left is to stop the store, which takes a moment
                 _on_signals(signal.SIG_IGN)
 
@@ -85,7 +94,7 @@ def serve(
 class _Up:
     """One `up`, from an open target to the end of the API."""
 
-    def __init__(self, settings: Any, target: Any, listener: socket.socket) -> None:
+    def __init__(self, settings: Any, target: Any, listener: socket.socket, zone: str | None) -> None:
         from .children import Api
         from .setting import local_url
 
@@ -94,7 +103,7 @@ class _Up:
         self.api = Api(settings, listener, self.log)
         self.local = local_url(settings.host, listener.getsockname()[1])
         self.url = settings.public_url or self.local
-        self.space = settings.space or DEFAULT_SPACE
+        self.space, self.zone = settings.space or DEFAULT_SPACE, zone
 
     async def run(self, early: "_Early", *, json: bool) -> None:
         """Start, tell when ready, and keep it up until a signal comes. Fault, StoreProblem, Refused: it cannot."""
@@ -131,8 +140,11 @@ class _Up:
         from .home import Running, record
 
         async with opened(self.target) as store:
+            days = await self._space(store)
             door = await self._door(store, ask=not json and first.attended())
-            others = len(await store.shared.spaces()) > 1
+            if door.new and not days:  # a start that made the space was left at the question
+                days = first.days(self.space, self.zone or "", known=True)
+            others = await self._operator(store).default() != self.space
             promise = store.promise
         for warning in promise.warnings if promise else ():
             show.say(f"Warning: {warning}.")
@@ -147,31 +159,53 @@ class _Up:
             "home": str(self.settings.home),
             "durability": promise.level if promise else "unknown",
         }
-        start = first.Start(ready, door.owner, door.expires, door.new, others, promise.text if promise else "")
+        start = first.Start(ready, door.owner, door.expires, door.new, days, others, promise.text if promise else "")
         if json:
+            if days:
+                show.say(days)
             show.as_json(ready)
         elif first.attended():
             first.tell(start)
         else:
             first.tell_plainly(start)
 
-    async def _door(self, store: Any, *, ask: bool) -> "_Door":
-        """Make the space if it is absent, and an owner if there is none; a link for one while none is signed in."""
-        from store.domain.errors import Refused
-
-        from . import first
+    def _operator(self, store: Any) -> "Operator":
         from .operate import Operator
 
-        operator = Operator(store, self.settings, self.space, "--space")
+        return Operator(store, self.settings, self.space, "--space")
+
+    async def _space(self, store: Any) -> str:
+        """Make the space if it is absent; what there is to tell of its days, or ''."""
+        from store.domain.errors import Refused
+        from store.domain.space import Space
+        from store.engine.reads import Doc
+
+        from . import first
+        from .zone import of_machine
+
+        known = self.zone or of_machine()
+        zone = known or Space.zone
+        try:
+            await self._operator(store).do("space", zone=zone)
+        except Refused as no:
+            if no.code != "id_taken":  # it is there already
+                raise
+            [[there]] = await store.across([self.space], Doc(Space, self.space))
+            wished, self.zone = self.zone, there.zone
+            if wished in (None, self.zone):
+                return ""
+            return f"The space {self.space} was made in {self.zone} and stays there, whatever --zone says."
+        return first.days(self.space, zone, known=bool(known))
+
+    async def _door(self, store: Any, *, ask: bool) -> "_Door":
+        """Make an owner if there is none; a link for one while none is signed in."""
+        from . import first
+
+        operator = self._operator(store)
 
         async def make(name: str) -> dict[str, Any]:
             return await operator.do("human", name=name, role="owner")
 
-        try:
-            await operator.do("space")
-        except Refused as no:
-            if no.code != "id_taken":  # it is there already
-                raise
         owners = [p for p in (await operator.every("people"))["people"] if p["role"] == "owner"]
         for owner in owners:
             if owner["signed_in"]:

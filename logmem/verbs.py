@@ -66,6 +66,18 @@ def meant(row: Row, body: str) -> str:
     return f"Write: {row.verb} {objects[0]}:={shlex.quote(json.dumps(given))}"
 
 
+def meant_as_lists(row: Row, body: str) -> str:
+    """What to write instead of lists that were given as one text with commas; '' if none was."""
+    arguments = schema(row)["properties"]
+    given = {
+        name: [each for part in value.split(",") if (each := part.strip())]
+        for name, value in json.loads(body).items()
+        if isinstance(value, str) and "," in value and arguments.get(name, {}).get("type") == "array"
+    }
+    written = [f"{name}:={shlex.quote(json.dumps(values, ensure_ascii=False))}" for name, values in given.items()]
+    return f"A list is written {' '.join(written)}" if written else ""
+
+
 def fitting(text: str, row: Row) -> str:
     """A refusal as it fits the verb: that nothing was written is no news of one that only reads."""
     return text.replace(" Nothing was written.", "") if row.pure else text
@@ -86,6 +98,6 @@ def _arguments(row: Row) -> str:
 
 
 def _argument(name: str, about: Mapping[str, Any], *, needed: bool) -> str:
-    as_json = about.get("type") in (None, "object") and "anyOf" not in about
+    as_json = about.get("type") in (None, "object", "array") and "anyOf" not in about
     written = f"{name}:=JSON" if as_json else f"{name}=…"
     return written if needed else f"[{written}]"

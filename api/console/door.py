@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from store.domain.errors import Refused
 from store.engine.store import Store
-from store.verbs.sessions import link_for, no_link, sign_in, sign_out, signed_in
+from store.verbs.sessions import link_for, no_link, sign_in, sign_out, signed_in, simulated
 
 from ..auth import COOKIE, session_badge
 from . import looks
@@ -40,8 +40,17 @@ class Door:
         person, names = await signed_in(store_of(request), badge)
         if len(names) == 1:
             return to(f"/s/{quoted(names[0])}/")
+        moved = await simulated(store_of(request), names)
+        real = [name for name in names if name not in moved]
+        if len(real) == 1 and "all" not in request.query_params:
+            return to(f"/s/{quoted(real[0])}/")
         return self.frame.page(
-            request, "spaces.html", title="Spaces", names=names, whose=Whose(person, form_token(badge))
+            request,
+            "spaces.html",
+            title="Spaces",
+            names=real + moved,
+            simulated=moved,
+            whose=Whose(person, form_token(badge)),
         )
 
     async def link(self, request: Request) -> Response:
@@ -123,3 +132,12 @@ async def whose_session(request: Request) -> Whose:
         return Whose()
     space = request.path_params.get("space", "")
     return Whose(person, form_token(badge), space if space in names else "")
+
+
+async def session_over(request: Request) -> bool:
+    """Whether the session that came along opens nothing any more, in no space. False where the store does not say."""
+    try:
+        await signed_in(store_of(request), session_badge(request))
+    except Refused as no:
+        return no.status == 401
+    return False

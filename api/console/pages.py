@@ -11,7 +11,7 @@ from store.domain.errors import Refused
 from ..answers import record
 from ..auth import COOKIE
 from . import fleet, inbox, jobs, keys, log
-from .door import Door, secure, whose_session
+from .door import Door, secure, session_over, whose_session
 from .forms import action, read_form
 from .frame import NOBODY, Frame, Headers, quoted, to
 from .session import check_form, forget
@@ -114,8 +114,12 @@ class Console:
         """A refusal as a page; without a session, how to get one."""
         if no.status == 401:
             text = _own_words(request, no)
-            response = self.frame.page(request, "help.html", status=401, title="Sign in", text=text)
-            if request.cookies.get(COOKIE) and not request.url.path.startswith("/sign-in/"):
+            signed = request.cookies.get(COOKIE) and not request.url.path.startswith("/sign-in/")
+            over = signed and await session_over(request)  # one space's no is not the end of it in others
+            response = self.frame.page(
+                request, "help.html", status=401, title="Sign in", text=text, stands=signed and not over
+            )
+            if over:
                 forget(response, secure=secure(request))
             return response
         title = TITLES.get(no.status, UNAVAILABLE)

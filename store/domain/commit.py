@@ -20,11 +20,12 @@ class Put:
 class Quote:
     """Text in a result that stands in the ledger: of the commit's n-th entry, or of the entry with this id.
 
-    Results are kept for replays, and what is kept holds ids and codes only; the text is read again.
+    Results are kept for replays, and what is kept holds ids and codes only; the text is read again. A long payload of
+    an `entry` is named by its length; `stamp` is the entry without its payload, which stands beside it.
     """
 
     entry: int | str
-    part: Literal["entry", "summary", "line", "payload", "options", "reason"] = "entry"
+    part: Literal["entry", "stamp", "summary", "line", "payload", "options", "reason"] = "entry"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,13 @@ from typing import Any, Literal
 
 from .errors import Refused
 from .moments import iso
+from .text import quoted
 
 Via = Literal["token", "oauth", "console", "telegram", "system"]
 
 SUMMARY_LIMIT = 1000  # characters
+PLACEHOLDER = "…"  # in calls of ours: here the caller is to write something
+PLACEHOLDERS = (PLACEHOLDER, "...")
 PAYLOAD_LIMIT = 32 * 1024  # bytes of canonical JSON
 NOTE_KINDS = ("memo", "progress", "stuck", "fix", "problem", "question", "answer", "synthesis", "fact")
 TOOL_OF_KIND = {
@@ -165,6 +168,16 @@ def check_note_kind(kind: str) -> None:
     raise Refused(
         "invalid_argument", f"kind takes one of {', '.join(NOTE_KINDS)}. Nothing was written.", argument="kind"
     )
+
+
+def check_written(text: str, *, name: str) -> None:
+    """Refuse a placeholder of ours where the caller is to write something. Refuses invalid_argument."""
+    if text.strip() in PLACEHOLDERS:
+        raise Refused(
+            "invalid_argument",
+            f"{name} is {quoted(text)}, a placeholder; write what it is. Nothing was written.",
+            argument=name,
+        )
 
 
 def check_summary(summary: str, *, name: str = "summary") -> None:

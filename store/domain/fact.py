@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .document import Document, Index, entry_id
+from .entry import PLACEHOLDER
 from .errors import Refused
 from .moments import DAY, age, iso, since, until
 
@@ -102,6 +103,6 @@ def _next(fact: Fact, status: str, *, newest: str) -> dict[str, Any]:
     if status == "superseded":
         return {"next": {"tool": "logmem_view", "args": {"what": newest or fact.superseded_by}}}
     if status == "due":
-        again = {"where": fact.where, "kind": "fact", "supersedes": fact.id, "summary": "…"}
+        again = {"where": fact.where, "kind": "fact", "supersedes": fact.id, "summary": PLACEHOLDER}
         return {"next": {"tool": "logmem_note", "args": again}}
     return {}

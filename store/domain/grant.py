@@ -10,6 +10,7 @@ from .moments import DAY, age
 
 LEASE_DAYS = 90  # of a key, at most
 SOON = 7 * DAY  # ms before a key's end from which it is to be renewed
+SIGN_IN = "Sign in again."
 AGENT_MAY = ("read", "write", "gate")
 
 
@@ -39,24 +40,36 @@ class Grant(Document):
             else:
                 yield Index("unrevoked", self.principal, self.created)
                 yield Index("leases", "", self.expires)
+                yield Index("live", self.principal, self.expires)
         elif not self.revoked:
             yield Index("sessions", self.principal, self.expires)
 
 
-def check_live(grant: Grant, *, now: int) -> None:
+def end(grant: Grant, *, simulated: bool) -> int:
+    """When the space's clock ends it (ms), 0 for never.
+
+    A simulated space's clock is moved for what happens there. It ends the keys of its agents, but no person's session:
+    that one is good in other spaces too, and ends with its shared record, which real time ends.
+    """
+    return 0 if simulated and grant.via == "console" else grant.expires
+
+
+def check_live(grant: Grant, *, now: int, simulated: bool) -> None:
     """Refuses key_revoked, key_expired."""
-    thing = "key" if grant.via == "token" else "session"
+    key = grant.via == "token"
+    thing = "key" if key else "session"
+    whom = grant.responsible or "an owner"
     if grant.revoked:
+        then = f"Ask {whom} for a new one." if key else SIGN_IN
         raise Refused(
             "key_revoked",
-            f"This {thing} of {grant.principal} was revoked {age(now - grant.revoked)}. Nothing was written. "
-            f"Ask {grant.responsible or 'an owner'} for a new one.",
+            f"This {thing} of {grant.principal} was revoked {age(now - grant.revoked)}. Nothing was written. {then}",
         )
-    if now >= grant.expires:
+    if 0 < end(grant, simulated=simulated) <= now:
+        then = f"Ask {whom} to renew it." if key else SIGN_IN
         raise Refused(
             "key_expired",
-            f"This {thing} of {grant.principal} expired {age(now - grant.expires)}. Nothing was written. "
-            f"Ask {grant.responsible or 'an owner'} to renew it.",
+            f"This {thing} of {grant.principal} expired {age(now - grant.expires)}. Nothing was written. {then}",
         )
 
 
@@ -70,9 +83,10 @@ def check_sees_sessions(person: str, *, by: str, may: tuple[str, ...]) -> None:
         )
 
 
-def check_open(grant: Grant, *, now: int) -> None:
+def check_open(grant: Grant, *, now: int, simulated: bool) -> None:
     """Let a session be ended that is open. Refuses not_found."""
-    over = grant.revoked or (grant.expires if now >= grant.expires else 0)
+    ends = end(grant, simulated=simulated)
+    over = grant.revoked or (ends if now >= ends else 0)
     if over:
         raise Refused(
             "not_found",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .document import Document, Index, entry_id
+from .entry import PLACEHOLDER
 from .errors import Refused
 from .item import Item, answer_call
 from .moments import iso, since
@@ -30,17 +31,26 @@ class Huddle(Document):
     urgent: bool = False
     state: str = "open"
     closed: int = 0
-    via: str = ""  # by which the closer closed it
+    closed_by: str = ""
+    via: str = ""  # by which it was closed
     asked: str = entry_id()
     synthesis: str = entry_id()
 
     def indexes(self) -> Iterator[Index]:
         if self.state == "open":
             yield Index("closes", self.closer, self.deadline)
+            if self.by != self.closer:
+                yield Index("convened", self.by, self.deadline)
+
+
+def closers(huddle: Huddle, *, now: int) -> tuple[str, ...]:
+    """Who closes it: its closer, and once the deadline has passed who convened it too, or it could stay open."""
+    late = (huddle.by,) if now > huddle.deadline and huddle.by != huddle.closer else ()
+    return huddle.closer, *late
 
 
 def ready(huddle: Huddle, seats: Sequence[Item], *, now: int) -> bool:
-    """Whether its closer can close it: it is open and no seat is, since time ends those that nobody settled."""
+    """Whether it can be closed: it is open and no seat is, since time ends those that nobody settled."""
     return huddle.state == "open" and not waiting(seats, now=now)
 
 
@@ -50,11 +60,14 @@ def waiting(seats: Sequence[Item], *, now: int) -> list[Item]:
 
 
 def close(huddle: Huddle, seats: Sequence[Item], *, by: str, via: str, now: int) -> Huddle:
-    """The huddle closed by the synthesis of its closer. Refuses not_yours, already_settled, open_obligations."""
-    if by != huddle.closer:
+    """The huddle closed by a synthesis of its `closers`. Refuses not_yours, already_settled, open_obligations."""
+    who = closers(huddle, now=now)
+    if by not in who:
+        later = f" You convened it, and can close it too after {iso(huddle.deadline)}." if by == huddle.by else ""
         raise Refused(
             "not_yours",
-            f"{huddle.closer} closes {huddle.id}, and you are {by}. Nothing was written. To say something in it: "
+            f"{' or '.join(who)} closes {huddle.id}, and you are {by}.{later} Nothing was written. "
+            f"To say something in it: "
             f'logmem_note {{where: "{huddle.where}", kind: "memo", trail: "{huddle.id}", summary}}',
             closer=huddle.closer,
         )
@@ -70,7 +83,7 @@ def close(huddle: Huddle, seats: Sequence[Item], *, by: str, via: str, now: int)
             open=[{"item": seat.id, "to": seat.to} for seat in still],
             deadline=iso(huddle.deadline),
         )
-    return replace(huddle, state="closed", closed=now, via=via)
+    return replace(huddle, state="closed", closed=now, closed_by=by, via=via)
 
 
 def outcome(huddle: Huddle) -> dict[str, Any]:
@@ -78,7 +91,7 @@ def outcome(huddle: Huddle) -> dict[str, Any]:
     facts = {
         "huddle": huddle.id,
         "status": huddle.state,
-        "by": huddle.closer if huddle.closed else "",
+        "by": _ended_by(huddle) if huddle.closed else "",
         "via": huddle.via,
         "where": huddle.where,
         "at": iso(huddle.closed) if huddle.closed else "",
@@ -87,13 +100,18 @@ def outcome(huddle: Huddle) -> dict[str, Any]:
     return {k: v for k, v in facts.items() if v}
 
 
+def _ended_by(huddle: Huddle) -> str:
+    return huddle.closed_by or huddle.closer
+
+
 def told(huddle: Huddle, seats: Sequence[Item], *, now: int) -> str:
     """How a huddle stands, in a sentence."""
     if huddle.closed:
-        return f"{huddle.closer} closed {huddle.id} {since(now - huddle.closed)}{surface(huddle.via)}."
+        return f"{_ended_by(huddle)} closed {huddle.id} {since(now - huddle.closed)}{surface(huddle.via)}."
     still = waiting(seats, now=now)
     if not still:
-        return f"All seats of {huddle.id} are settled or their time is over, and {huddle.closer} can close it."
+        who = " or ".join(closers(huddle, now=now))
+        return f"All seats of {huddle.id} are settled or their time is over, and {who} can close it."
     settled = f"{len(seats) - len(still)} of {len(seats)} seats are settled"
     more = [f"{len(still) - NAMED} more"] if len(still) > NAMED else []
     who = f"{', '.join([seat.to for seat in still[:NAMED]] + more)} {'has' if len(still) == 1 else 'have'}"
@@ -129,7 +147,7 @@ def _next(huddle: Huddle, seats: Sequence[Item], now: int, *, me: str) -> dict[s
     mine = next((seat for seat in waiting(seats, now=now) if seat.to == me), None)
     if mine:
         return {"next": {"tool": "logmem_note", "args": answer_call(mine)}}
-    if me == huddle.closer and ready(huddle, seats, now=now):
-        args = {"where": huddle.where, "kind": "synthesis", "answers": huddle.id, "summary": "…"}
+    if me in closers(huddle, now=now) and ready(huddle, seats, now=now):
+        args = {"where": huddle.where, "kind": "synthesis", "answers": huddle.id, "summary": PLACEHOLDER}
         return {"next": {"tool": "logmem_note", "args": args}}
     return {"next": {"tool": "logmem_follow", "args": {"what": huddle.id}}}

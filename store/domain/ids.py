@@ -7,6 +7,7 @@ import base64
 import difflib
 import heapq
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import islice
@@ -22,6 +23,7 @@ __all__ = [
     "SOMEBODY",
     "TRAIL_BITS",
     "Shape",
+    "as_id",
     "bare",
     "known",
     "meant",
@@ -38,14 +40,20 @@ __all__ = [
 
 PRINCIPALS = ("agent", "human", "system")
 SOMEBODY = ("agent", "human")  # who can be given something; no two of them share an id
-PLACES = ("channel", "job", *SOMEBODY)
+NAMED = ("channel", "job")  # places that are named freely, but not like an id of ours
+PLACES = (*NAMED, *SOMEBODY)
 
 TRAIL_BITS = 128
 ITEM_BITS = 50
 
 _RULE = "a-z, 0-9, '.', '_' and '-', at most 63, the first a letter or digit"
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
-_LONGEST = len("channel:") + 63
+_LONGEST_ID = 63
+_LONGEST = len("channel:") + _LONGEST_ID
+# Letters of Latin alphabets that are no letter with an accent to Unicode.
+_FOLDED = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "\u0131": "i"}
+)
 
 # Without the letters i, l, o and u: what is read aloud or typed from a card is not mistaken.
 _SHORT = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -115,6 +123,13 @@ def parse_place(text: object, kinds: Sequence[str] = PLACES, *, default: str | N
 def bare(text: object, kind: str, *, name: str = "") -> str:
     """The id alone, of `x` or `<kind>:x`: for spaces, jobs and names of keys. Refuses malformed_id."""
     return _prefixed(text, (kind,), default=kind, name=name or kind).partition(":")[2]
+
+
+def as_id(name: str) -> str:
+    """A name as people write it, as an id: `Ana López` is ana-lopez; '' if nothing of it can stand in one."""
+    plain = unicodedata.normalize("NFKD", name.casefold().translate(_FOLDED)).encode("ascii", "ignore").decode().lower()
+    kept = "".join(each if each.isalnum() or each in "._-" else " " for each in plain)
+    return "-".join(kept.split()).lstrip("._-")[:_LONGEST_ID]
 
 
 def new_trail(bits: bytes) -> str:
@@ -218,6 +233,13 @@ def _prefixed(text: object, kinds: Sequence[str], *, default: str | None, name: 
         kind, id = default or "", text
     if kind not in kinds or not _ID.fullmatch(id):
         _malformed(text, kinds, default=default, name=name)
+    if kind in NAMED and (found := shape(id)):
+        raise Refused(
+            "malformed_id",
+            f"{name} is {quoted(text)}, which has the form of {_an(found)}'s id and names no {kind}. "
+            "Nothing was written.",
+            argument=name,
+        )
     return f"{kind}:{id}"
 
 
@@ -236,15 +258,17 @@ def _malformed(text: object, kinds: Sequence[str], *, default: str | None, name:
 
 
 def _meant(text: object, kinds: Sequence[str], *, default: str | None) -> str | None:
-    """The id that this becomes in lower case, without blanks around it and with - for each blank inside."""
+    """The id that somebody means who writes a name as people do."""
     if not isinstance(text, str) or len(text) > 2 * _LONGEST:
         return None
-    kind, colon, id = re.sub(r"\s+", "-", text.strip().lower()).partition(":")
-    if not _ID.fullmatch(id if colon else kind):
+    kind, colon, name = text.partition(":")
+    kind, name = (kind.strip().lower(), name) if colon else (default or "", text)
+    id = as_id(name)
+    if not id or shape(id) or len(name.strip()) > _LONGEST_ID or (colon and kind not in kinds):
         return None
     if not colon:
-        return None if default is None else f"{default}:{kind}" if default in kinds else kind
-    return f"{kind}:{id}" if kind in kinds else None
+        return None if default is None else f"{default}:{id}" if default in kinds else id
+    return f"{kind}:{id}"
 
 
 def _short(bits: bytes) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .document import Document, Index, entry_id
-from .entry import Logged
+from .entry import PLACEHOLDER, Logged
 from .errors import Refused
 from .moments import DAY, MINUTE, age, iso, since
 from .text import one_line
@@ -55,6 +55,7 @@ class Item(Document):
     huddle: str = ""  # of a seat
     urgent: bool = False
     context: tuple[str, ...] = ()  # ids of the entries of facts that went along
+    unsearched: bool = False  # the index could not say in time which; they are looked for when the item is viewed
     sent: str = entry_id()
     ended: str = entry_id()
 
@@ -161,7 +162,7 @@ def answer(seat: Item, *, by: str, via: str, now: int, ended: Logged | None = No
 
 def answer_call(seat: Item) -> dict[str, Any]:
     """The arguments of the note that answers a seat."""
-    return {"where": seat.where, "kind": "answer", "answers": seat.id, "summary": "…"}
+    return {"where": seat.where, "kind": "answer", "answers": seat.id, "summary": PLACEHOLDER}
 
 
 def _too_late(item: Item) -> str:
@@ -172,7 +173,7 @@ def _too_late(item: Item) -> str:
 
 def _spelled(args: Mapping[str, str]) -> str:
     """Arguments as refusals spell them, a text to write left out."""
-    parts = (name if value == "…" else f'{name}: "{value}"' for name, value in args.items())
+    parts = (name if value == PLACEHOLDER else f'{name}: "{value}"' for name, value in args.items())
     return f"{{{', '.join(parts)}}}"
 
 

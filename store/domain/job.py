@@ -13,6 +13,7 @@ from .document import Document, Index, entry_id
 from .entry import SUMMARY_LIMIT, Logged, check_summary
 from .errors import Refused
 from .item import Item
+from .listing import some
 from .moments import iso, since
 from .text import quoted
 
@@ -33,6 +34,7 @@ STEPS: Mapping[tuple[str, str, str], bool] = {  # event, from, to: all that ther
 TITLE_LIMIT = 200  # characters
 LINE_LIMIT = 200  # of a milestone or track
 NEED_LIMIT = 60  # of a skill that is needed
+NAMED = 250  # tokens of names in a sentence
 HELD_SHOWN = 5  # open items named in one result
 UPDATES = ("progress", "stuck", "fix", "problem", "memo")  # kinds of entries that are a step of a job
 
@@ -207,20 +209,23 @@ def lacking(job: Job, skills: Iterable[str]) -> list[str]:
 
 def skill_missing(job: Job, who: str, missing: Sequence[str], *, able: Sequence[str]) -> Refused:
     """The refusal for an agent that lacks needed skills; `able` are those who have all that the job needs."""
-    have = (
-        f"All of {', '.join(job.needs)} have {', '.join(able)}."
-        if able
-        else f"Nobody here has all that {job.name} needs."
-    )
+    have = f"All of {_named(job.needs)} have {_named(able)}." if able else f"Nobody here has all that {job.name} needs."
     return Refused(
         "skill_missing",
-        f"{job.name} needs {', '.join(missing)}, which {who} does not say it can. Nothing was written. {have} "
+        f"{job.name} needs {_named(missing)}, which {who} does not say it can. Nothing was written. {have} "
         "Who has learned it says so: logmem_bio {profile: {skills: […]}}",
         job=job.name,
         who=who,
         missing=list(missing),
         able=list(able),
     )
+
+
+def _named(names: Sequence[str]) -> str:
+    """These names, as many as a sentence has room for; how many more there are."""
+    shown = some(names, budget=NAMED)
+    more = [f"{len(names) - len(shown)} more"] if len(shown) < len(names) else []
+    return ", ".join([*shown, *more])
 
 
 def check_title(title: str) -> None:

@@ -9,7 +9,7 @@ from .ask import Ask
 from .document import Document
 from .entry import Logged
 from .fact import Fact
-from .huddle import Huddle, ready
+from .huddle import Huddle, closers, ready
 from .item import Item
 from .job import Job
 from .mailbox import MailNote
@@ -225,8 +225,8 @@ def _seat(view: View, seat: Item) -> Ranked:
 
 
 def _huddle(view: View, huddle: Document) -> Ranked:
-    """What its closer can close now: it says so once nobody can answer any more."""
-    if not isinstance(huddle, Huddle) or huddle.closer != view.me:
+    """What can be closed now, to who can: it says so once nobody can answer any more."""
+    if not isinstance(huddle, Huddle) or view.me not in closers(huddle, now=view.now):
         return
     seats = [view.seats[id].as_of(view.now) for id in huddle.seats if id in view.seats]
     if not ready(huddle, seats, now=view.now):

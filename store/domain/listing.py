@@ -10,6 +10,7 @@ from .tokens import tokens_upper
 WIDTH = 200  # characters of a summary
 LEAN_WIDTH = 120  # of one that has no room for more
 PAYLOAD = 300  # characters of a payload as JSON; a longer one is named by its length
+LONG = "payload_characters"
 BUDGET = 1200  # tokens of a list
 POINTED = 800  # of them, for the entries that the thing points at
 LEFT_OUT = ("ts", "client")  # said by `at` and `byline` already
@@ -98,10 +99,14 @@ def _cut(entry: Logged) -> Line:
     shown["summary"] = short(shown["summary"], WIDTH)
     if "why" in shown:
         shown["why"] = short(shown["why"], WIDTH)
-    if "payload" in shown and (size := len(json.dumps(shown["payload"], ensure_ascii=False))) > PAYLOAD:
-        shown["payload_characters"] = size
-        del shown["payload"]
-    return shown
+    return lighter(shown)
+
+
+def lighter(shown: Line) -> Line:
+    """An entry as it is shown, a long payload named by its length."""
+    if "payload" not in shown or (size := len(json.dumps(shown["payload"], ensure_ascii=False))) <= PAYLOAD:
+        return shown
+    return {**{k: v for k, v in shown.items() if k != "payload"}, LONG: size}
 
 
 def _lean(entry: Logged) -> Line:

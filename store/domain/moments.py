@@ -205,15 +205,26 @@ def _moment(value: object) -> int | None:
     return ms + int((fraction or "0")[:3].ljust(3, "0"))
 
 
+_EXAMPLES = (2 * HOUR, 2 * DAY, 2 * MINUTE)
+
+
+def _like(now: int, low: int | None, high: int | None) -> str:
+    """A duration that its bounds (ms) allow, counted back where they are past."""
+    way = -1 if high is not None and high <= now else 1
+    least, most = low or 0, _LAST if high is None else high
+    return _compact(next((ms for ms in _EXAMPLES if least <= now + way * ms <= most), 2 * HOUR))
+
+
 def _refuse_moment(text: object, *, name: str, why: str, now: int, low: int | None, high: int | None) -> NoReturn:
     bounds = {key: iso(at) for key, at in (("low", low), ("high", high)) if at is not None}
     between = {"low": "from {low}", "high": "to {high}"}
     example = iso(now if high is None else high)
     allowed = " ".join(between[key].format(**bounds) for key in bounds)
+    like = _like(now, low, high)
     raise Refused(
         "invalid_argument",
         f"{name} {why}: {quoted(text)}. Give an ISO 8601 time with Z or an offset, like {example}, "
-        f'or a duration from now, like "2h"{f"; {allowed}" if allowed else ""}. Nothing was written.',
+        f'or a duration from now, like "{like}"{f"; {allowed}" if allowed else ""}. Nothing was written.',
         argument=name,
         **bounds,
     )

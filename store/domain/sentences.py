@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .entry import PLACEHOLDER
+from .sync import OUTCOME
 from .text import one_line
 
 BUDGET = (100, 8000)  # bounds of a budget, in tokens
@@ -52,6 +54,11 @@ def compact(value: Any) -> str:
 
 # The calls that deal with a line: arguments are fields of the line, words in quotes, or true.
 Step = tuple[str, Mapping[str, str]]
+SUMMARY = {"summary": f'"{PLACEHOLDER}"'}
+CHECK_IN: Step = (
+    "logmem_sync",
+    {"receipt": "true", "slot": "slot", "outcome": f'"{OUTCOME}"', "notes": f'"{PLACEHOLDER}"'},
+)
 STEPS: Mapping[tuple[str, str], Step] = {
     ("verdicts", "approved"): ("logmem_redeem", {"trail": "trail"}),
     ("verdicts", "rejected"): ("logmem_view", {"what": "trail"}),
@@ -61,17 +68,17 @@ STEPS: Mapping[tuple[str, str], Step] = {
     ("verdicts", "taken_back"): ("logmem_view", {"what": "trail"}),
     ("verdicts", "declined"): ("logmem_view", {"what": "item"}),
     ("verdicts", "dead letter"): ("logmem_handoff", {"requeue": "item"}),
-    ("questions", ""): ("logmem_note", {"where": "where", "kind": '"answer"', "answers": "trail"}),
+    ("questions", ""): ("logmem_note", {"where": "where", "kind": '"answer"', "answers": "trail", **SUMMARY}),
     ("handoffs", ""): ("logmem_accept", {"item": "item"}),
     ("handoffs", "expired"): ("logmem_view", {"what": "item"}),
-    ("seats", ""): ("logmem_note", {"where": "where", "kind": '"answer"', "answers": "item"}),
-    ("huddles", ""): ("logmem_note", {"where": "where", "kind": '"synthesis"', "answers": "huddle"}),
+    ("seats", ""): ("logmem_note", {"where": "where", "kind": '"answer"', "answers": "item", **SUMMARY}),
+    ("huddles", ""): ("logmem_note", {"where": "where", "kind": '"synthesis"', "answers": "huddle", **SUMMARY}),
     ("blockers", ""): ("logmem_view", {"what": "who"}),
-    ("sync", "on_time"): ("logmem_sync", {"receipt": "true", "slot": "slot"}),
-    ("sync", "late"): ("logmem_sync", {"receipt": "true", "slot": "slot"}),
+    ("sync", "on_time"): CHECK_IN,
+    ("sync", "late"): CHECK_IN,
     ("pending_asks", ""): ("logmem_follow", {"what": "trail"}),
     ("mailbox", ""): ("logmem_view", {"what": "note"}),
-    ("facts_due", ""): ("logmem_note", {"where": "where", "kind": '"fact"', "supersedes": "fact"}),
+    ("facts_due", ""): ("logmem_note", {"where": "where", "kind": '"fact"', "supersedes": "fact", **SUMMARY}),
     ("jobs", ""): ("logmem_view", {"what": "job"}),
 }
 
@@ -80,7 +87,9 @@ def next_call(section: str, shown: Mapping[str, Any]) -> dict[str, Any] | None:
     """What to call about a line, as results say it everywhere."""
     step = STEPS.get((section, shown.get("status", "")))
     if step is None:
-        return {"tool": "logmem_status", "args": {"doing": "…"}} if section == "now" and "stale" in shown else None
+        return (
+            {"tool": "logmem_status", "args": {"doing": PLACEHOLDER}} if section == "now" and "stale" in shown else None
+        )
     tool, args = step
     return {"tool": tool, "args": {k: _argument(v, shown) for k, v in args.items()}}
 

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from .document import Document, Index, entry_id
 from .entry import Logged
 from .errors import Refused
+from .listing import short
 from .moments import MINUTE, SECOND, iso, since
 from .space import Space
 from .text import one_line, quoted
@@ -25,6 +26,7 @@ TIMES = ((MORNING, time(9)), (MIDDAY, time(13)), (CLOSEOUT, time(17, 30)))
 EVERY_DAY = frozenset(range(7))  # Monday is 0
 ON_TIME = 90 * MINUTE  # from opening; after that late
 OUTCOMES = ("pass", "attention", "blocked")
+OUTCOME = "|".join(OUTCOMES)  # stands for one of them in a call to be completed
 LEASE = 120 * SECOND  # of the owner, from the check-in that takes it
 ASKS = {
     MORNING: "your active work, the handoffs that you claim, what blocks you",
@@ -323,5 +325,5 @@ def already(first: CheckIn, said: Logged | None, *, now: int) -> Refused:
         f"{first.by} checked in for {first.slot} of {first.day} {since(now - first.at)}: {first.outcome}, "
         f"{one_line(notes, _NOTES_SHOWN)}. A check-in stays as it is; nothing was written. "
         f'For what came after it: logmem_note {{where: "{first.by}", kind: "memo", summary}}',
-        checked_in={**facts, "entry": first.said, "notes": notes},
+        checked_in={**facts, "entry": first.said, "notes": short(notes, _NOTES_SHOWN)},
     )

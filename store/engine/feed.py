@@ -172,6 +172,11 @@ class Feed:
                 del self._towers[space]
                 await tower.stop()
 
+    def waiting(self, space: str) -> int:
+        """How many wait for news of a space now."""
+        tower = self._towers.get(space)
+        return len(tower.bells) if tower else 0
+
     def end(self) -> None:
         """Let nobody wait any more: who does gets what stands now. For a process that is about to end."""
         self._over = True

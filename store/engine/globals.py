@@ -50,13 +50,18 @@ class Globals:
             await self._write("PEXPIRE", key, life)
 
     async def identity(self, kind: str, id: str) -> Identity | None:
-        """Whose a credential is; remembered, since it never changes. It grants nothing: that stands in each space."""
+        """Whose a credential is. It grants nothing: that stands in each space.
+
+        A key's is remembered, since it never changes; a session ends with its record, so that is looked at each time.
+        """
         known = self._known.get((kind, id))
         if known is None:
             principal, space, proof = await self._read("HMGET", shared(kind, id), "principal", "space", "proof")
             if principal is None or proof is None:
                 return None
             known = Identity(kind, id, principal.decode(), (space or b"").decode(), proof.decode())
+            if kind == "session":
+                return known
             if len(self._known) >= KNOWN_LIMIT:
                 self._known.clear()
             self._known[kind, id] = known

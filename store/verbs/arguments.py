@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pydantic.json_schema import SkipJsonSchema
 
 from ..domain.bounds import check_values
-from ..domain.entry import ABSENT
+from ..domain.entry import ABSENT, check_written
 from ..domain.errors import Refused
 from ..domain.strict import check
 from .call import Row
@@ -129,7 +129,19 @@ def parse(row: Row, given: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, list) and known[name].annotation != Any:  # a payload is no list of values
             check_values(name, len(value))
     _check_forms(row, said)
+    if not row.pure:
+        _check_written(row, said)
     return said
+
+
+def _check_written(row: Row, said: Mapping[str, Any]) -> None:
+    """Refuse what a call of ours left to be written, and was not. Refuses invalid_argument."""
+    for name, value in said.items():
+        if model(row).model_fields[name].annotation == Any:  # a payload is what it is
+            continue
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                check_written(text, name=name)
 
 
 def _check_forms(row: Row, said: Mapping[str, Any]) -> None:

@@ -155,6 +155,7 @@ def _ranges(me: str, owners: tuple[str, ...], *, now: int) -> Iterable[Range]:
     yield Range("dead", me, LIMIT, latest=True)
     yield Range("declined", me, LIMIT)
     yield Range("closes", me, LIMIT)
+    yield Range("convened", me, LIMIT, high=past)
     yield Range("blocked", "", LIMIT)
     yield Range("mail", "", LIMIT, low=now)
     yield Range("facts", me, LIMIT, high=past)

@@ -31,7 +31,7 @@ class Row:
     `again` completes the result of a replay with what is not kept, from the same arguments; `founds` marks the one
     verb that needs no space to stand yet, `lets_in` the one that a surface does before what its caller wants; `around`
     is a loop that waits around a read; `action_id` makes that an argument too; `turns` names an argument and the row
-    that runs in this one's place when that is true.
+    that runs in this one's place when that is true; `whole` marks results for programs, of which nothing is cut.
     """
 
     verb: str
@@ -43,6 +43,7 @@ class Row:
     founds: bool = False
     lets_in: bool = False
     action_id: bool = False
+    whole: bool = False
     turns: "tuple[str, Row] | None" = None
 
     @property

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
+from dataclasses import asdict
 
 from ..domain.errors import Refused
 from ..engine.feed import Since
@@ -9,7 +10,7 @@ from ..engine.store import Store
 from .call import Call, Result, Row
 from .faults import told_plainly
 from .follow import RECHECK, rung
-from .identity import Badge, enter
+from .identity import Badge, enter, vouch
 from .perform import perform
 from .standing import Stand, rounds
 
@@ -33,11 +34,16 @@ async def events(store: Store, badge: Badge, *, after: str = "") -> AsyncGenerat
     async with store.feed.listen(space) as bell:
         while not bell.over:
             ring = bell.next_ring()
+            await vouch(store, badge)  # a session may have ended meanwhile
             found = await perform(store, badge, _EVENTS, {"after": after}, caller=caller)
             after = found["cursor"]
             yield ([{"id": after, "gone": True}] if found["gone"] else []) + found["events"]
             if len(found["events"]) < BATCH:
-                while not await rung(ring, RECHECK) and not bell.over and await asked.still(space, found["stand"]):
+                while (
+                    not await rung(ring, RECHECK)
+                    and not bell.over
+                    and await asked.still(space, Stand(**found["stand"]))
+                ):
                     yield []
 
 
@@ -55,8 +61,8 @@ async def _events(call: Call, *, after: str) -> Result:
         {"id": e.id, "refs": e.refs, "entries": [logged[id].shown() for id in e.entries if id in logged]}
         for e in heard.events
     ]
-    stand = Stand.of(call, feed=heard.cursor)
+    stand = asdict(Stand.of(call, feed=heard.cursor))
     return {"events": shown, "gone": heard.gone, "cursor": heard.cursor, "stand": stand}
 
 
-_EVENTS = Row("events", "read", _events, ("fleet", "core"))
+_EVENTS = Row("events", "read", _events, ("fleet", "core"), whole=True)

@@ -11,6 +11,7 @@ from ..domain.entry import Logged
 from ..domain.errors import Refused
 from ..domain.fact import Fact
 from ..domain.ids import Shape, known, new_fact, shape
+from ..domain.listing import lighter
 from ..engine.reads import Doc, Range, Written
 from .arguments import Length
 from .beside import NOTHING, Beside
@@ -109,7 +110,7 @@ async def fact_view(call: Call, id: str) -> Result:
         raise await missing(call, id)
     newest = await newest_of(call, fact)
     said = (await call.recall([fact.said])).get(fact.said)
-    shown = {"entry": said.shown()} if said else {"summary": "[redacted]"}
+    shown = {"entry": lighter(said.shown())} if said else {"summary": "[redacted]"}
     return {"what": id, **rules.standing(fact, call.now, newest=newest), **shown}
 
 

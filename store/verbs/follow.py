@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..domain.ask import Ask, grounds
 from ..domain.entry import Logged, sequence
 from ..domain.errors import Refused
-from ..domain.huddle import Huddle
+from ..domain.huddle import Huddle, closers
 from ..domain.huddle import ready as ready_to_close
 from ..domain.huddle import standing as huddle_standing
 from ..domain.ids import Shape, known, parse_place, shape
@@ -65,7 +65,7 @@ async def _ask(call: Call, trail: str, since: str) -> Result:
     news = await _since(call, f"trail:{trail}", lines, since, ids=pointed_at(ask))
     settled = live.state != "pending" or live.questioned
     said = next((e for e in news.pointed if e.id == grounds(live)), None)
-    return _followed(trail, ask_standing(live, call.now, said=said), news, since=since, changed=settled)
+    return _followed(trail, ask_standing(live, call.now, me=call.me, said=said), news, since=since, changed=settled)
 
 
 async def _item(call: Call, id: str, since: str) -> Result:
@@ -85,7 +85,7 @@ async def _huddle(call: Call, id: str, since: str) -> Result:
     seats = await seats_of(call, huddle)
     news = await _since(call, f"trail:{id}", lines, since, ids=pointed_at(huddle))
     state = huddle_standing(huddle, seats, call.now, me=call.me)
-    mine = call.me == huddle.closer and ready_to_close(huddle, seats, now=call.now)
+    mine = call.me in closers(huddle, now=call.now) and ready_to_close(huddle, seats, now=call.now)
     return _followed(id, state, news, since=since, changed=mine or huddle.state != "open")
 
 

@@ -18,10 +18,10 @@ from ..domain.text import quoted
 from ..engine.reads import Doc, Read, Written
 from . import context
 from .arguments import Alone, Also, Length
-from .call import Call
+from .call import Call, Result
 from .mailbox import post
 from .places import Place, at, missing, resolve
-from .recipients import check_able, evidence, principals
+from .recipients import check_able, evidence, keyless, principals
 
 ANYONE = "anyone"
 RECIPIENTS = (*SOMEBODY, "role")
@@ -69,10 +69,9 @@ async def handoff(
     await call.ahead([*_reads(to, where), *context.STANDS_ON])
     named = await _recipient(call, to)
     place = await _place(call, where, named)
-    new = replace(
-        _new(call, named, place=place.name, deadline=deadline), context=await context.facts_about(call, summary)
-    )
-    return _sent(call, new, summary=summary, place=place)
+    about = await context.facts_about(call, summary)
+    new = replace(_new(call, named, place=place.name, deadline=deadline), **about._asdict())
+    return _sent(call, new, summary=summary, place=place, warning=await keyless(call, [named]))
 
 
 def _new(call: Call, to: str, *, place: str, deadline: Length, usual: int = rules.DEADLINE_USUAL) -> Item:
@@ -81,14 +80,18 @@ def _new(call: Call, to: str, *, place: str, deadline: Length, usual: int = rule
     return Item(id=id, sender=call.me, to=to, where=place, made=call.now, deadline=end)
 
 
-def _sent(call: Call, new: Item, *, summary: str, place: Place, more: tuple[Put, ...] = ()) -> Commit:
+def _sent(
+    call: Call, new: Item, *, summary: str, place: Place, more: tuple[Put, ...] = (), warning: Result | None = None
+) -> Commit:
     """The commit that sends an item."""
     says = {"to": new.to, "deadline": iso(new.deadline)}
     entry = call.entry(new.where, "handoff", summary, trail=new.id, payload=says, origin=new.requeued_from)
     facts = {k: v for k, v in standing(new, None, call.now, me=call.me).items() if k not in ("says", "from", "made")}
     if new.context:
         facts["context"] = list(new.context)
-    return Commit(result={**facts, **place.said}, puts=(*place.puts, put(new, sent=0), *more), entries=(entry,))
+    return Commit(
+        result={**facts, **place.said, **(warning or {})}, puts=(*place.puts, put(new, sent=0), *more), entries=(entry,)
+    )
 
 
 def _reads(to: str, where: str) -> list[Read[Any]]:
@@ -160,7 +163,7 @@ async def _requeue(call: Call, id: str, *, deadline: Length) -> Commit:
     """The dead letter again: same recipient, place and words, under a new id and deadline."""
     old, ended = await _found(call, id, name="requeue")
     fresh = _new(call, old.to, place=old.where, deadline=deadline, usual=old.deadline - old.made)
-    new = replace(fresh, requeued_from=id, context=old.context)
+    new = replace(fresh, requeued_from=id, context=old.context, unsearched=old.unsearched)
     closed = rules.requeue(old, by=call.me, new=new.id, now=call.now, ended=ended)
     await call.ahead([Written(old.sent), *_reads(old.to, old.where)])
     said = (await call.recall([old.sent])).get(old.sent)

@@ -17,7 +17,7 @@ from .arguments import Length, Names
 from .beside import Beside
 from .call import Call
 from .places import at, missing, resolve
-from .recipients import evidence, principals
+from .recipients import evidence, keyless, principals
 
 
 async def huddle(
@@ -80,6 +80,7 @@ async def huddle(
             **flag,
             "seats": [{"item": seat.id, "to": seat.to} for seat in asked],
             **place.said,
+            **await keyless(call, [*holders, sums_up]),
             "next": {"tool": "logmem_follow", "args": {"what": id}},
         },
         puts=(*place.puts, put(new, asked=0), *(put(seat, sent=0) for seat in asked)),

@@ -113,9 +113,14 @@ async def enterable(store: Store, who: Identity) -> list[str]:
         return [who.space]
     names = await _listed(store, who)
     stands = await store.across(names, Doc(Grant, who.id), Doc(Member, who.principal))
-    if any(grant and grant.revoked for grant, _ in stands):
+    held = [grant for grant, _ in stands if grant]
+    if held and all(grant.revoked for grant in held):  # an owner may have ended it in their space only
         raise Refused("key_revoked", f"This session of {who.principal} was ended. Nothing was done. Sign in again.")
-    return [name for name, (grant, member) in zip(names, stands, strict=True) if grant and member and member.role]
+    return [
+        name
+        for name, (grant, member) in zip(names, stands, strict=True)
+        if grant and not grant.revoked and member and member.role
+    ]
 
 
 async def _listed(store: Store, who: Identity) -> list[str]:

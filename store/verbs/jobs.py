@@ -2,7 +2,7 @@
 
 from ..domain import job as rules
 from ..domain.commit import Commit, Put, Quote, put
-from ..domain.entry import ABSENT, check_note_kind, check_summary
+from ..domain.entry import ABSENT, PLACEHOLDER, check_note_kind, check_summary
 from ..domain.errors import Refused
 from ..domain.ids import bare, near
 from ..domain.item import Item
@@ -12,7 +12,7 @@ from ..engine.reads import Count, Doc, Head, Range
 from .arguments import Blocked, Names
 from .call import Call, Result
 from .places import NEAR_LIMIT, placed
-from .recipients import check_able, evidence, principals
+from .recipients import check_able, evidence, keyless, principals
 
 LATE_LIMIT = 200  # late handoffs and seats that one step to done writes down as expired
 
@@ -63,6 +63,7 @@ async def assign(
             **known,
             **_reopened(old),
             **place.said,
+            **await keyless(call, [assignee]),
             "next": {"tool": "logmem_stage" if mine else "logmem_view", "args": args},
         },
         puts=(put(new, opened=0, **dict.fromkeys(texts, 0)),),
@@ -119,7 +120,7 @@ async def update(
     new = renewed(now, name, at=call.now, **{"doing": summary, **said})
     told = {**said, "revision": new.revision} if said else ABSENT
     if not (found and found.stage):
-        result["next"] = {"tool": "logmem_assign", "args": {"job": id, "title": "…"}}
+        result["next"] = {"tool": "logmem_assign", "args": {"job": id, "title": PLACEHOLDER}}
     return Commit(
         result={**result, "now": {"revision": new.revision, "blocked": bool(new.blocked)}},
         puts=(*place.puts, put(new, said=0)),
@@ -141,7 +142,7 @@ async def stage(call: Call, *, job: str, stage: str, reason: str = "") -> Commit
     new = rules.moved(old, rules.stage_named(stage), reason=reason, now=call.now)
     ended = await _ended(call, new) if new.stage == "done" else ()
     steps = {"from": old.stage, "to": new.stage}
-    nexts = {"in_progress": ("logmem_update", {"summary": "…"}), "review": ("logmem_stage", {"stage": "done"})}
+    nexts = {"in_progress": ("logmem_update", {"summary": PLACEHOLDER}), "review": ("logmem_stage", {"stage": "done"})}
     tool, args = nexts.get(new.stage, ("", {}))
     return Commit(
         result={

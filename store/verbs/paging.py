@@ -33,6 +33,7 @@ L = TypeVar("L")
 
 _CURSOR = re.compile(r"[A-Za-z0-9_-]{8,400}")
 _POSITION = re.compile(r"([0-9]{1,3})\.([0-9]{1,16})\.(\S+)")
+_PLAIN = re.compile(r"[A-Za-z0-9@/][A-Za-z0-9_.:/@+=-]{0,199}")
 _Place = tuple[int, str]  # where a member stands in its index: score, `kind:id`
 
 
@@ -170,6 +171,11 @@ def fitting(lines: Iterable[L], *, budget: int = BUDGET) -> list[L]:
 def squeezed(text: str, *, budget: int) -> str:
     """The text, cut to what has room in so many tokens."""
     return next((cut for width in WIDTHS if price(cut := short(text, width)) <= budget), short(text, WIDTHS[-1]))
+
+
+def plain(text: str) -> bool:
+    """Whether it is an id, a code, a time or a path, which is of no use when it is cut."""
+    return bool(_PLAIN.fullmatch(text))
 
 
 def price(value: Any) -> int:

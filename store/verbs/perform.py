@@ -21,6 +21,7 @@ from ..domain.commit import Commit, put
 from ..domain.document import Index
 from ..domain.entry import Logged
 from ..domain.errors import Refused
+from ..domain.grant import end
 from ..domain.shift import Shift, opened
 from ..engine.commit import Action, Outcome, What
 from ..engine.keys import Keys
@@ -31,7 +32,9 @@ from .call import Call, Replay, Result, Row
 from .canonical import ledger_line
 from .faults import told_plainly
 from .identity import Badge, Caller, enter
+from .render import BRIEFS
 from .results import keep, kept, quoted, show
+from .room import refusal_within, within
 
 MINUTE, DAY = 60_000, 86_400_000
 NAMED_LIFE, OWN_LIFE = (
@@ -72,9 +75,8 @@ async def perform(
         try:
             return await (row.around(store, given, once) if row.around else once(given))
         except Refused as no:
-            if row.effect == "read" and not row.lets_in:
-                raise no.of_a_read() from None
-            raise
+            reading = row.effect == "read" and not row.lets_in
+            raise refusal_within(no.of_a_read() if reading else no) from None
 
 
 class _Attempts:
@@ -244,17 +246,20 @@ class _Attempts:
         return self._answer(call, {**shown, "replayed": True})
 
     def _answer(self, call: Call, result: Mapping[str, Any]) -> Result:
-        return {
+        said = {
             "ok": True,
             "space": self.caller.space,
             "caller": self.caller.principal,
             **call.space.note,
             **result,
         }
+        # What people read is for programs, and nothing that they decide on is cut; a Brief keeps a budget of its own.
+        own = self.row.whole or self.row.verb in BRIEFS or (self.pure and not self.row.profiles)
+        return said if own else within(said)
 
     def _exhausted(self) -> Refused:
+        how = "with the same action_id" if self.named else "after looking whether it was done"
         if self.unsure:
-            how = "with the same action_id" if self.named else "after looking whether it was done"
             return Refused(
                 "unconfirmed",
                 f"The store did not confirm this call: it may or may not have been written. Retry in 2 s {how}.",
@@ -266,9 +271,10 @@ class _Attempts:
                 "The store does not answer. Nothing was written. Retry in 5 s.",
                 retry_after=5,
             )
+        again = f" {how}" if self.named else ""  # nothing was written for certain, so there is nothing to look at
         return Refused(
             "busy",
-            "Too many calls change the same thing now. Nothing was written. Retry in 1 s with the same action_id.",
+            f"Too many calls change the same thing now. Nothing was written. Retry in 1 s{again}.",
             retry_after=1,
         )
 
@@ -288,6 +294,6 @@ def kept_up(call: Call, plan: Commit) -> Commit:
     if call.grant is None:
         return replace(plan, puts=puts, entries=entries, touches=touches)
     touches = (*touches, (Index("wrote", "", call.now), call.grant.id))
-    live = call.grant.expires - 1
-    bound = min(plan.not_after, live) if plan.not_after else live
-    return replace(plan, puts=puts, entries=entries, touches=touches, not_after=bound)
+    ends = end(call.grant, simulated=call.space.simulated)
+    bounds = [bound for bound in (plan.not_after, ends and ends - 1) if bound]
+    return replace(plan, puts=puts, entries=entries, touches=touches, not_after=min(bounds, default=0))

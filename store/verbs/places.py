@@ -41,10 +41,25 @@ async def resolve(call: Call, where: str, *, default: str = "channel", obliges: 
     `obliges`: something will have to be settled there, so a job must not be done, now or by the time of the commit.
     """
     name = parse_place(where, default=default)
+    if ":" not in where and not obliges:
+        return await _named(call, name)
     found = await (call.read if obliges else call.look)(at(name))
     if obliges and isinstance(found, Job):
         check_not_done(found)
     return await placed(call, name, found)
+
+
+async def _named(call: Call, name: str) -> Place:
+    """The place that a bare id means: the usual one, or where that is not there the only one of that id."""
+    id = name.partition(":")[2]
+    names = [name, *(other for kind in PLACES if (other := f"{kind}:{id}") != name)]
+    usual, *others = await call.look_each(at(each) for each in names)
+    here = [(each, found) for each, found in zip(names[1:], others, strict=True) if found]
+    if usual is not None or len(here) != 1:
+        return await placed(call, name, usual)
+    ((other, found),) = here
+    says = f"{other} is what has the id {quoted(id)} here; for another place say its kind too, like {name}."
+    return Place(other, said={"says": says}, found=found)
 
 
 def at(name: str) -> Doc[Who] | Doc[Channel] | Doc[Job]:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from ..domain import ask as ask_rules
 from ..domain import huddle as huddle_rules
 from ..domain.ask import Ask
-from ..domain.entry import ABSENT, Logged, sequence
+from ..domain.entry import ABSENT, PLACEHOLDER, Logged, sequence
 from ..domain.errors import Refused
 from ..domain.huddle import Huddle
 from ..domain.ids import Shape, known, parse_place, shape
@@ -76,7 +76,7 @@ async def ask_view(call: Call, trail: str, *, full: bool = False) -> Result:
     left = max(0, lines.size - 1 - len(history.lines))  # all but the asking itself
     return {
         "what": trail,
-        **ask_standing(live, call.now, said=call.records.get(ask_rules.grounds(live))),
+        **ask_standing(live, call.now, me=call.me, said=call.records.get(ask_rules.grounds(live))),
         **await _content(call, live),
         "history": history.lines,
         **({"left_out": left} if left else {}),
@@ -107,15 +107,18 @@ async def _content(call: Call, ask: Ask) -> Result:
     return {**shown, **times, **who, "digest": ask.digest}
 
 
-def ask_standing(ask: Ask, now: int, *, said: Logged | None) -> Result:
-    """How an ask stands and what to call next; `said` is the entry in which a person said why."""
+def ask_standing(ask: Ask, now: int, *, me: str, said: Logged | None) -> Result:
+    """How an ask stands and what `me` can call next; `said` is the entry in which a person said why."""
     facts = {k: v for k, v in ask_rules.verdict_of(ask, said=said).items() if k not in ("by",)}
     decided = {"decided_by": ask.settled_by} if ask.settled_by else {}
     says = {"status": ask.state, "says": ask_rules.told(ask, now=now, said=said)}
-    return {**facts, **decided, **says, **_next(ask)}
+    return {**facts, **decided, **says, **_next(ask, me=me)}
 
 
-def _next(ask: Ask) -> Result:
+def _next(ask: Ask, *, me: str) -> Result:
+    if me != ask.by:  # all but waiting is the requester's alone
+        follow = {"tool": "logmem_follow", "args": {"what": ask.id}}
+        return {"next": follow} if ask.state == "pending" else {}
     calls: dict[str, tuple[str, dict[str, str]]] = {
         "pending": ("logmem_follow", {"what": ask.id}),
         "approved": ("logmem_redeem", {"trail": ask.id}),
@@ -123,7 +126,7 @@ def _next(ask: Ask) -> Result:
         "lapsed": ("logmem_ask", {"again": ask.id}),
     }
     if ask.questioned:
-        answer = {"where": ask.where, "kind": "answer", "answers": ask.id, "summary": "…"}
+        answer = {"where": ask.where, "kind": "answer", "answers": ask.id, "summary": PLACEHOLDER}
         return {"next": {"tool": "logmem_note", "args": answer}}
     if ask.state not in calls:
         return {}

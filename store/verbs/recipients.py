@@ -8,7 +8,7 @@ from ..domain.ids import SOMEBODY, meant
 from ..domain.job import Job, lacking, skill_missing
 from ..domain.person import Member
 from ..domain.slot import Who, slug
-from ..engine.reads import Doc, Page, Range, Read
+from ..engine.reads import Doc, Page, Range, Read, Scored
 from .call import Call
 from .places import NEAR_LIMIT, closest
 
@@ -43,7 +43,21 @@ def evidence(
 ) -> list[Read[Any]]:
     """What `principals` reads for the same arguments, for those who read more with it. Refuses malformed_id."""
     wanted = [each for one in names for each in _candidates(one, kinds, name=name)]
-    return [_proof(each, here=here) for each in wanted if not each.startswith("system:")]
+    proofs = [_proof(each, here=here) for each in wanted if not each.startswith("system:")]
+    return [*proofs, *(_last_key(each) for each in wanted if here and each.startswith("agent:"))]
+
+
+async def keyless(call: Call, chosen: Iterable[str]) -> dict[str, Any]:
+    """A warning that names the agents among these as which nobody can act now: no key of theirs is live."""
+    agents = list(dict.fromkeys(each for each in chosen if each.startswith("agent:")))
+    keys = await call.look_each(_last_key(each) for each in agents) if agents else []
+    dead = [agent for agent, found in zip(agents, keys, strict=True) if not any(end > call.now for end, _ in found)]
+    return {"warning": "no_live_key", "keyless": dead} if dead else {}
+
+
+def _last_key(agent: str) -> Scored:
+    """The key of an agent that ends last, of those that were not revoked."""
+    return Scored(Range("live", agent, 1, latest=True))
 
 
 def _candidates(text: str, kinds: Sequence[str], *, name: str) -> tuple[str, ...]:

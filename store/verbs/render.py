@@ -13,6 +13,7 @@ from typing import Any
 
 from ..domain import sentences
 from ..domain.ids import Shape, shape
+from ..domain.listing import LONG
 from ..domain.text import one_line
 from .call import Result, Row
 
@@ -21,7 +22,6 @@ __all__ = ["text"]
 BRIEFS = ("start", "brief")  # measured there against a budget
 # What a result holds its text says whole: verbs cut what is too long in a list, and count what they cut.
 WHOLE = 4000  # characters of a quoted text; escapes may double a summary's thousand
-LONG = "payload_characters"  # in place of a payload that the structure leaves out too
 
 # What the server says itself, in sentences.
 SAID = frozenset(("says", "age", "expires_in", "promise", "local"))
@@ -30,6 +30,8 @@ WRITTEN = frozenset((
     "summary", "label", "reason", "why", "title", "question", "notes", "answer", "options", "tags", "next",
     "doing", "blocked", "waiting_on", "name", "role", "skills", "plan", "milestones", "tracks",
 ))  # fmt: skip
+# Labels that may be anything: in quotes, but for an id of ours, which is no principal's or place's name.
+LABELS = frozenset(("trail", "origin", "answers"))
 # Who wrote what stands beside these, the first of them; a reason is that of who settled.
 AUTHORS = ("from", "by")
 # An id, a code, a time, a path, a digest: nothing in it can be read as a sentence.
@@ -113,6 +115,7 @@ def _warning(key: str, value: Any, author: str) -> Iterator[str]:
 
 WARNINGS = {
     "no_approver_reachable": "nobody who may decide is signed in; an owner can make a link: logmem human link NAME",
+    "no_live_key": "nobody can act as these agents now; an owner can mint a key: logmem mint NAME",
     "no_eligible_approver": "nobody here may decide this; an owner can add somebody: "
     "logmem human add NAME --role approver",
 }
@@ -149,7 +152,11 @@ def _entry(entry: Mapping[str, Any]) -> str:
 
 
 def _inline(value: Mapping[str, Any]) -> str:
-    return "; ".join(f"{k}: {_value(k, v)}" for k, v in value.items() if v not in ("", [], None))
+    # A person's role was given to them, an agent's is its own word, and stands in quotes.
+    given = "role" if str(value.get("id", "")).startswith("human:") else ""
+    return "; ".join(
+        f"{k}: {_flat(v) if k == given else _value(k, v)}" for k, v in value.items() if v not in ("", [], None)
+    )
 
 
 def _value(key: str, value: Any, *, limit: int = WHOLE) -> str:
@@ -177,6 +184,8 @@ def _author(holder: Mapping[str, Any], key: str = "") -> str:
 
 
 def _bare(key: str, value: str) -> bool:
+    if key in LABELS and shape(value) in (None, Shape.PLACE):
+        return False
     return key in SAID or (key not in WRITTEN and bool(_PLAIN.fullmatch(value)))
 
 

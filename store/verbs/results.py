@@ -10,7 +10,7 @@ from typing import Any
 from ..domain.ask import words_of
 from ..domain.commit import Quote
 from ..domain.entry import ABSENT, Logged
-from ..domain.listing import LEAN_WIDTH, short
+from ..domain.listing import LEAN_WIDTH, lighter, short
 
 MARK = "$"
 
@@ -63,7 +63,9 @@ def _part(found: Logged | None, part: str) -> Any:
     if found is None:
         return ABSENT
     if part == "entry":
-        return found.shown()
+        return lighter(found.shown())
+    if part == "stamp":
+        return {key: value for key, value in found.shown().items() if key != "payload"}
     if part == "summary":
         return found.summary
     if part == "line":

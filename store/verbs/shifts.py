@@ -181,7 +181,8 @@ async def bio(call: Call, *, profile: dict[str, Any]) -> Commit:
     full = {"name": new.name, "role": new.role, "skills": list(new.skills), **extra}
     line = f"{new.name}{f', {new.role}' if new.role else ''}"
     entry = call.entry(call.me, "bio", line, payload=full)
-    return Commit(result={"who": Quote(0, "payload"), "entry": Quote(0)}, puts=(put(new, said=0),), entries=(entry,))
+    result = {"who": Quote(0, "payload"), "entry": Quote(0, "stamp")}
+    return Commit(result=result, puts=(put(new, said=0),), entries=(entry,))
 
 
 def _check_there(call: Call, who: Who | None) -> Who:
@@ -218,7 +219,7 @@ async def status(
     more = {k: v for k, v in (("blocked", text), ("waiting_on", waiting_on), ("where", place.name)) if v}
     entry = call.entry(call.me, "status", doing, payload={**more, "revision": new.revision})
     return Commit(
-        result={"now": {"said": Quote(0), "since": new.since}, **place.said},
+        result={"now": {"said": Quote(0, "summary"), "more": Quote(0, "payload"), "since": new.since}, **place.said},
         puts=(*place.puts, put(new, said=0)),
         entries=(entry,),
         once={"now": shown_now(new, call.now)},
@@ -227,6 +228,7 @@ async def status(
 
 async def now_again(call: Call, result: Result, **_: Any) -> Result:
     """The Now that a replayed status set, from its entry."""
-    said, since = result["now"]["said"], result["now"]["since"]
-    slot = Now(id=call.me, doing=said["summary"], since=since, **(said.get("payload") or {}))
+    now = result["now"]
+    more = now["more"] if isinstance(now["more"], dict) else {}  # not where it was redacted
+    slot = Now(id=call.me, doing=now["said"], since=now["since"], **more)
     return {**result, "now": shown_now(slot, call.now)}

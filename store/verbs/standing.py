@@ -12,6 +12,7 @@ from typing import Any
 
 import redis
 
+from ..domain.grant import end
 from ..engine.keys import Keys
 from ..engine.reads import Command
 from ..engine.store import Store
@@ -34,7 +35,7 @@ class Stand:
     def of(cls, call: Call, *, feed: str) -> "Stand":
         """That of a call which has read."""
         revisions = {key: seen.value for key, seen in call.seen.items() if seen.field == "rev"}
-        return cls(revisions, call.grant.expires if call.grant else 0, feed)
+        return cls(revisions, end(call.grant, simulated=call.space.simulated) if call.grant else 0, feed)
 
 
 class Rounds:

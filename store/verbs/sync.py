@@ -6,7 +6,7 @@ from typing import Any
 
 from ..domain import sync as rules
 from ..domain.commit import Commit, Quote, put
-from ..domain.entry import Logged, check_summary
+from ..domain.entry import PLACEHOLDER, Logged, check_summary
 from ..domain.errors import Refused
 from ..domain.item import Item
 from ..domain.job import Job
@@ -223,7 +223,7 @@ def _carried_over(day: _Day) -> Result:
 def _next(day: _Day, *, me: bool) -> Result:
     """The check-in, where one is due; else when the next window opens."""
     if me and day.here and not day.own:
-        args = {"receipt": True, "slot": day.here.slot, "outcome": "…", "notes": "…"}
+        args = {"receipt": True, "slot": day.here.slot, "outcome": rules.OUTCOME, "notes": PLACEHOLDER}
         return {"next": {"tool": "logmem_sync", "args": args}}
     return _ahead(day.windows, day.ahead)
 
@@ -255,7 +255,7 @@ async def check_in(call: Call, *, receipt: bool = False, slot: str = "", outcome
         id=checkin_id(call.me, window), slot=window.slot, day=window.day, outcome=outcome, at=now, late=late
     )
     return Commit(
-        result={**facts, "entry": Quote(0), **_ahead(windows, windows.next(now))},
+        result={**facts, "entry": Quote(0, "stamp"), **_ahead(windows, windows.next(now))},
         puts=(put(held), put(receipt_of, said=0)),
         entries=(call.entry(call.me, "checked_in", notes, payload=facts),),
         not_after=window.turns(now) - 1,

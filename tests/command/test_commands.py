@@ -8,10 +8,12 @@ from typing import Any
 import httpx
 import pytest
 
+from store.domain.space import Space
 from store.engine.client import Target, open_client
 from store.engine.embedded import ensure
 from store.engine.keys import Keys
 
+from .admin import operated
 from .running import PATIENCE, Command, Told, Up, until
 
 
@@ -65,6 +67,7 @@ def test_spaces(operator: Command, space: str) -> None:
     assert space in operator.run("space").out.split()
     assert f"There is a space {space} already" in refusal(operator.run("space", space))
     assert "malformed_id" in refusal(operator.run("space", "No Such Name"))
+    assert Space.zone in operator.run("space", "--help").out
 
 
 def test_people(operator: Command, space: str) -> None:
@@ -126,13 +129,22 @@ def test_keys(operator: Command, server: Up, space: str) -> None:
     assert "not for agents" in refusal(operator.run("mint", "x", "--space", space, "--may", "decide"))
 
 
-def test_the_space_is_never_guessed(operator: Command, space: str) -> None:
-    """Where there are several spaces, one has to be named: by option, or by the environment."""
-    said = refusal(operator.run("keys"))
-    assert space in said
+def test_a_demo_does_not_count_for_the_only_space(command: Command) -> None:
+    """Where none is said it is the only space, whatever simulated ones are beside it; two real ones have to be named.
+
+    A refusal names the real ones first.
+    """
+    operated(command.home, "space", "demo-a", simulated=True)
+    assert command.json("keys")["space"] == "demo-a"
+    operated(command.home, "space", "fleet")
+    operated(command.home, "space", "demo-b", simulated=True)
+    assert command.json("keys")["space"] == "fleet"
+    operated(command.home, "space", "lab")
+    said = refusal(command.run("keys"))
+    assert "There are several spaces: fleet, lab, demo-a (simulated), demo-b (simulated)." in said
     assert "--space NAME, or LOGMEM_SPACE" in said
-    assert operator.json("keys", LOGMEM_SPACE=space)["space"] == space
-    assert "There is no space" in refusal(operator.run("keys", "--space", "nowhere"))
+    assert command.json("keys", LOGMEM_SPACE="demo-b")["space"] == "demo-b"
+    assert "There is no space" in refusal(command.run("keys", "--space", "nowhere"))
 
 
 def test_call(operator: Command, agent: dict[str, str]) -> None:
@@ -156,6 +168,8 @@ def test_call(operator: Command, agent: dict[str, str]) -> None:
     for bad in ("where", "payload:={", "=x"):
         refusal(operator.run("call", "note", bad, **agent), 2)
     refusal(operator.run("call", "note", "where=a", "where=b", **agent), 2)
+    as_text = operator.run("call", "huddle", "where=job:x", "question=Which?", "seats=grok, muse", **agent)
+    assert """A list is written seats:='["grok", "muse"]'""" in refusal(as_text)
 
 
 def test_verbs_are_listed(operator: Command) -> None:
@@ -166,6 +180,7 @@ def test_verbs_are_listed(operator: Command) -> None:
     assert {"note", "ask", "redeem", "handoff"} <= set(names)
     assert "where=… kind=… summary=… [trail=…]" in told.out
     assert not {"decide", "mint", "people"} & set(names)
+    assert "question=… seats:=JSON" in told.out
     for asked in (("call", "ask", "--list"), ("call", "ask", "--help"), ("call", "logmem_ask", "--list")):
         told = operator.run(*asked)
         assert "payload:=JSON" in told.out
@@ -296,6 +311,9 @@ async def test_verify(operator: Command, server: Up, space: str, agent: dict[str
 def test_version_and_help(operator: Command) -> None:
     """The version is one line, with --json too; every command explains itself."""
     assert operator.run("version").out.split() == ["logmem", operator.json("version")["version"]]
+    assert operator.run("--version") == operator.run("version")
+    assert "claude-code, codex" in operator.run("connect", "--help").out
+    assert "cursor, vscode" in refusal(operator.run("connect", "emacs"), 2)
     for name in ("up", "serve", "space", "human", "mint", "keys", "renew", "revoke", "call", "wait", "verify"):
         assert "Usage" in operator.run(name, "--help").out
     assert operator.run().code == 2

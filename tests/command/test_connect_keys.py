@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from logmem.configs import CLIENTS
+
 from .admin import pass_days
 from .configured import file_of, live_keys
 from .running import Command, Up, up
@@ -27,6 +29,7 @@ def test_whose_key(person: Command, operator: Command, space: str) -> None:
     text = file_of(person, "vscode").read_text()
     for wrong, said in (
         (("--token", token, "--agent", "codex"), "identity_mismatch"),
+        (("--token", token, "--agent", "codex", "--print"), "identity_mismatch"),
         (("--token", token, "--space", "fleet"), "scope_unknown"),
         (("--token", f"{token[:-4]}0000"), "unauthenticated"),
         (("--token", "lmk_ä_ö"), "characters"),
@@ -37,6 +40,37 @@ def test_whose_key(person: Command, operator: Command, space: str) -> None:
         assert token.rpartition("_")[2] not in told.err
     assert file_of(person, "vscode").read_text() == text
     assert live_keys(person, space) == ["grok"]
+
+
+def test_a_key_of_the_environment(person: Command, operator: Command, space: str, silent: str) -> None:
+    """A key that stands in the environment is used only for its own agent; nothing is written, made or shown else."""
+    person.json("connect", "codex", "--space", space)
+    text = file_of(person, "codex").read_text()
+    token = operator.json("mint", "grok", "--space", space)["token"]
+    for client, wanted, more in (
+        ("codex", "codex", ()),  # as its file says
+        ("codex", "codex", ("--print",)),
+        ("vscode", "vscode", ("--space", space)),  # its own name
+        ("vscode", "muse", ("--agent", "muse")),
+    ):
+        told = person.run("connect", client, *more, LOGMEM_REST_TOKEN=token)
+        assert (told.code, told.out) == (1, ""), told
+        assert (
+            f"LOGMEM_REST_TOKEN is the key of agent:grok, and {CLIENTS[client].label} is to be agent:{wanted}"
+            in told.err
+        )
+        assert "Nothing was written. Connect it as that agent: --agent grok; or unset LOGMEM_REST_TOKEN" in told.err
+        assert token.rpartition("_")[2] not in told.err
+    assert file_of(person, "codex").read_text() == text
+    assert not file_of(person, "vscode").exists()
+    assert live_keys(person, space) == ["codex", "grok"]
+    shown = person.json("connect", "vscode", "--print", "--token", token)["entry"]["headers"]
+    assert (shown["X-LogMem-Agent"], shown["Authorization"]) == ("grok", f"Bearer {token}")
+    away = person.run("connect", "vscode", "--print", "--url", silent, LOGMEM_REST_TOKEN=token)
+    assert (away.code, token in away.out, "left out" in away.err) == (0, False, True)
+    assert "lmk_…" in person.run("connect", "codex", "--print", "--agent", "muse").out  # not the key of codex
+    made = person.json("connect", "vscode", "--agent", "grok", LOGMEM_REST_TOKEN=token)
+    assert (made["agent"], made["key_is"]) == ("agent:grok", "given")
 
 
 def test_a_key_of_few_tools(person: Command, operator: Command, space: str) -> None:

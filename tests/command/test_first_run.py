@@ -1,13 +1,17 @@
 """`logmem up` at a terminal: it asks who the owner is, once, and says what comes next."""
 
 import re
+from pathlib import Path
 
 import httpx
 import pytest
 
-from logmem.first import as_id, suggested
+from logmem.first import days, suggested
+from logmem.zone import of_machine
+from store.domain.space import Space
 
-from .running import Command
+from .admin import operated
+from .running import Command, up
 from .terminal import COLUMNS, terminal
 
 PORT = ("--port", "0")
@@ -89,7 +93,9 @@ def test_the_question_can_be_left(command: Command) -> None:
     with terminal(command.home, "up", *PORT, LOGNAME="cy") as screen:
         screen.read_until("Your name [cy]: ")
         screen.type("\x04")
-        assert "You are human:cy, the owner" in screen.read_until(LAST)
+        text = screen.read_until(LAST)
+        assert "You are human:cy, the owner" in text
+        assert "check-ins 09:00" in text  # nobody was told by the start that made the space
 
 
 def test_without_colour_it_says_the_same(command: Command) -> None:
@@ -102,6 +108,62 @@ def test_without_colour_it_says_the_same(command: Command) -> None:
         assert not re.search(r"\x1b\[(?:\d+;)*[39][0-7]m", screen.raw)
         assert "human link ana --space fleet" in text
         assert "connect codex --space fleet" in text
+
+
+def test_a_demo_leaves_the_commands_short(command: Command) -> None:
+    """A simulated space beside the real one does not make the commands that are printed longer."""
+    operated(command.home, "space", "demo-a", simulated=True)
+    with terminal(command.home, "up", *PORT) as screen:
+        screen.read_until("Your name [")
+        screen.type("ana\n")
+        assert "--space" not in screen.read_until(LAST)
+        assert "/sign-in/" in command.json("human", "link", "ana")["login_url"]
+        assert screen.end() == 0
+
+
+def test_the_space_is_made_where_the_machine_is(command: Command) -> None:
+    """A space that is made has the machine's zone, or the one that is said, and it is told; a later --zone is not."""
+    with terminal(command.home, "up", *PORT, TZ="Europe/Berlin") as screen:
+        screen.read_until("Your name [")
+        screen.type("ana\n")
+        assert "The space fleet is in Europe/Berlin; check-ins 09:00, 13:00, 17:30." in screen.read_until(LAST)
+        assert screen.end() == 0
+    with up(command, "--zone", "Asia/Tokyo"):
+        assert "The space fleet was made in Europe/Berlin and stays there" in command.errors.read_text()
+    with up(command, "--space", "lab", "--zone", "Asia/Tokyo", TZ="Europe/Berlin"):
+        assert "The space lab is in Asia/Tokyo; check-ins 09:00, 13:00, 17:30." in command.errors.read_text()
+    wrong = command.run("up", "--zone", "Berlin")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert '"Berlin" is none' in wrong.err
+
+
+def test_the_zone_where_nothing_is_known_is_told() -> None:
+    """Where no zone is known it is the default, which `space --help` names, and the way to another one is told."""
+    assert "names no zone" in days("fleet", Space.zone, known=False)
+
+
+@pytest.mark.parametrize(
+    ("variable", "file", "link", "zone"),
+    [
+        ("Europe/Berlin", "Asia/Tokyo", None, "Europe/Berlin"),
+        (":/usr/share/zoneinfo/posix/Europe/Berlin", None, None, "Europe/Berlin"),
+        ("CET-1CEST", "Asia/Tokyo\n", None, "Asia/Tokyo"),
+        ("../../etc/passwd", "", "/usr/share/zoneinfo/Asia/Kolkata", "Asia/Kolkata"),
+        (None, "nowhere", "/var/db/timezone/zoneinfo/America/Argentina/Salta", "America/Argentina/Salta"),
+        (":/etc/localtime", None, "../usr/share/zoneinfo/UTC", "UTC"),
+        (None, None, "/nowhere/zoneinfo/localtime", ""),
+        (None, None, None, ""),
+    ],
+)
+def test_the_zone_of_the_machine(
+    tmp_path: Path, variable: str | None, file: str | None, link: str | None, zone: str
+) -> None:
+    """The variable comes first, then the file, then where the link leads; what names no zone is passed over."""
+    if file is not None:
+        (tmp_path / "timezone").write_text(file)
+    if link:
+        (tmp_path / "localtime").symlink_to(link)
+    assert of_machine({"TZ": variable} if variable else {}, tmp_path) == zone
 
 
 def test_json_at_a_terminal_asks_nobody(command: Command) -> None:
@@ -118,22 +180,6 @@ def test_another_folder_is_told(command: Command) -> None:
         screen.read_until("Your name [")
         screen.type("ana\n")
         assert f"export LOGMEM_HOME={command.home}" in screen.read_until(LAST)
-
-
-@pytest.mark.parametrize(
-    ("name", "id"),
-    [
-        ("Ana López", "ana-lopez"),
-        ("human:ana", "ana"),
-        ("  J. R.  ", "j.-r."),
-        ("_x_", "x_"),
-        ("李", ""),
-        ("A" * 99, "a" * 63),
-    ],
-)
-def test_names_become_ids(name: str, id: str) -> None:
-    """A name as people write it becomes an id, as far as an id can say it."""
-    assert as_id(name) == id
 
 
 @pytest.mark.parametrize(

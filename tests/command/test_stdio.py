@@ -37,12 +37,12 @@ def test_a_missing_variable(operator: Command, given: dict[str, str], missing: s
 
 def test_another_space_or_agent(operator: Command, given: dict[str, str], space: str) -> None:
     """A space or agent that is not the key's is named, and so is the one that it is."""
-    said = refused(operator, "LOGMEM_SPACE is 'fleet'", {**given, "LOGMEM_SPACE": "fleet"}, code=1)
+    said = refused(operator, 'LOGMEM_SPACE is "fleet"', {**given, "LOGMEM_SPACE": "fleet"}, code=1)
     assert f"LOGMEM_REST_TOKEN opens {space}" in said
-    refused(operator, "LOGMEM_SPACE is 'nowhere'", {**given, "LOGMEM_SPACE": "nowhere"}, code=1)
+    refused(operator, 'LOGMEM_SPACE is "nowhere"', {**given, "LOGMEM_SPACE": "nowhere"}, code=1)
     refused(operator, "LOGMEM_SPACE", {**given, "LOGMEM_SPACE": "ü"}, code=2)
-    said = refused(operator, "LOGMEM_AGENT is 'codex'", {**given, "LOGMEM_AGENT": "codex"}, code=1)
-    assert "the key of 'grok'" in said
+    said = refused(operator, 'LOGMEM_AGENT is "codex"', {**given, "LOGMEM_AGENT": "codex"}, code=1)
+    assert 'the key of "grok"' in said
 
 
 async def test_a_key_that_is_none(operator: Command, server: Up, given: dict[str, str], space: str) -> None:

@@ -13,10 +13,10 @@ from playwright.async_api import Browser, async_playwright
 
 from store.engine.embedded import Embedded
 from tests.console.window import House
-from tests.surfaces.server import server
+from tests.surfaces.server import server, serving
 from tests.world import World, found, opened, swept
 
-__all__ = ["server"]
+__all__ = ["server", "serving"]
 
 NAMES = ("chromium", "chromium-browser")
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run"]

@@ -42,7 +42,7 @@ async def test_who_needs_a_look_stands_first(house: House, screen: Screen) -> No
         grok = page.locator('[id="row-agent:grok"]')
         for words in ('Blocked: "No token"', '"Testing the upgrade"', 'Waiting on "bo"', "said 40 min ago"):
             await expect(grok).to_contain_text(words)
-        await expect(grok).to_contain_text("1 to accept or answer")
+        await expect(grok).to_contain_text("1 handoff or seat")
         await expect(grok).to_contain_text("1 ask pending")
         await expect(page.locator('[id="row-agent:scout"] .state')).to_have_text("Stale")
         await expect(page.locator(".group.look .count")).to_have_text("2")

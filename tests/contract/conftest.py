@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from store.engine.embedded import Embedded
-from tests.surfaces.server import http, server
+from tests.surfaces.server import http, server, serving
 from tests.world import World, found, opened, swept
 
-__all__ = ["http", "server"]
+__all__ = ["http", "server", "serving"]
 
 
 @pytest.fixture

@@ -136,8 +136,8 @@ async def test_questions_and_pending_asks_are_two_things(world: World) -> None:
     (question,) = out["brief"]["questions"]
     assert (question["trail"], question["question"], question["by"]) == (one["trail"], "Which account?", "human:ana")
     assert [line["trail"] for line in out["pending_asks"]] == [two["trail"]]
-    await world.do(GROK, **{"verb": question["next"]["tool"].removeprefix("logmem_")}, summary="The test one",
-                   **question["next"]["args"])  # fmt: skip
+    assert question["next"]["tool"] == "logmem_note"
+    await world.do(GROK, "note", **{**question["next"]["args"], "summary": "The test one"})
     out = await world.do(GROK, "brief")
     assert "questions" not in out["brief"]
     assert {line["trail"] for line in out["pending_asks"]} == {one["trail"], two["trail"]}

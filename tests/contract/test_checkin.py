@@ -44,9 +44,11 @@ async def test_c49_a_check_in_is_written_once(morning: World) -> None:
     assert (out["slot"], out["outcome"], out["late"]) == ("morning", "pass", False)
     assert "carried" not in out
     (entry,) = await entries(morning)
-    assert entry == {k: v for k, v in out["entry"].items() if k in entry}
+    said = {"slot": "morning", "day": out["day"], "outcome": "pass", "late": False}
+    assert entry == {k: v for k, v in {**out["entry"], "payload": said}.items() if k in entry}
+    assert "payload" not in out["entry"]  # it stands beside it
     assert (entry["by"], entry["where"], entry["summary"]) == (GROK, GROK, DONE["notes"])
-    assert entry["payload"] == {"slot": "morning", "day": out["day"], "outcome": "pass", "late": False}
+    assert entry["payload"] == said
     before = await morning.dump()
     for args in ({}, {"slot": "morning"}, {"outcome": "blocked", "notes": "Something else"}):
         no = await refused("already_checked_in", receipt(morning, **args))

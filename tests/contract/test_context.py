@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from store.engine.commit import Outcome, What
+from store.verbs import context
+from store.verbs.call import Call
 from store.verbs.catalog import ROWS
 from store.verbs.render import text
 from tests.contract.recalling import CODEX, GROK, chain, noted, recalled
@@ -44,6 +46,30 @@ async def test_a_handoff_takes_along_the_facts_that_it_touches(world: World) -> 
     newer = await world.do(CODEX, "note", where="job:y", kind="fact", summary="By day now", supersedes=night["fact"])
     (taken,) = (await world.do(CODEX, "accept", item=item["item"]))["context"]
     assert (taken["summary"], taken["superseded_by"]) == (night["entry"]["summary"], newer["fact"])
+
+
+async def test_what_the_index_could_not_say_in_time_is_looked_for_when_it_is_viewed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who accepts it is told so, and viewed next it has them: nothing is left out in silence."""
+    night = await world.do(GROK, "note", where="job:y", kind="fact", summary="Tokens are rotated at night by a mailer")
+    await recalled(world, "tokens")
+    with monkeypatch.context() as busy:
+        busy.setattr("store.verbs.context.facts_about", _late)
+        item = await world.do(GROK, "handoff", to=CODEX, summary="Finish the rotation of tokens in the mailer")
+    assert "context" not in item
+    seen: Result = {}
+    for _ in range(50):
+        seen = await world.do(CODEX, "view", what=item["item"])
+        if "context_unsearched" not in seen:
+            break
+    assert [line["fact"] for line in seen["context"]] == [night["fact"]]
+    assert (await world.do(CODEX, "accept", item=item["item"]))["context_unsearched"]
+
+
+async def _late(call: Call, summary: str) -> context.About:
+    """The facts about this where the index has no time at all."""
+    return await context._found(call, summary, bound=0.0)
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])

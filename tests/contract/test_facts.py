@@ -205,7 +205,7 @@ async def test_the_brief_has_facts_that_are_due(world: World) -> None:
         True,
     )
     args = {"where": "job:db", "kind": "fact", "supersedes": due["fact"]}
-    assert line["next"] == {"tool": "logmem_note", "args": args}
+    assert line["next"] == {"tool": "logmem_note", "args": {**args, "summary": "…"}}
     seen = await viewed(world, due["fact"])
     assert (seen["status"], seen["stale"], seen["next"]["args"]) == ("due", True, {**args, "summary": "…"})
     assert "facts_due" not in (await world.do(CODEX, "brief"))["brief"]

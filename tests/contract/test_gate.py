@@ -337,3 +337,17 @@ async def test_bad_input_gets_its_error_and_changes_nothing(world: World, code: 
     before = await world.dump()
     await refused(code, asked(world, **args))
     assert await world.dump() == before
+
+
+async def test_what_to_call_next_about_an_ask_is_for_who_asked(world: World) -> None:
+    """Asking again, using and answering are the requester's: nobody else is told to."""
+    old = await asked(world, expires_in="5m")
+    await world.do("human:ana", "ask_back", trail=old["trail"], text="Which?")
+    grok, codex = "agent:grok", "agent:codex"
+    for who, tool in ((grok, "logmem_note"), (codex, "logmem_follow")):
+        assert (await world.do(who, "view", what=old["trail"]))["next"]["tool"] == tool
+    await world.pass_time(HOUR)
+    for verb, args in (("view", {}), ("follow", {"wait": 0})):
+        whole: Result = {"what": old["trail"], **args}
+        assert (await world.do(grok, verb, **whole))["next"]["args"] == {"again": old["trail"]}
+        assert "next" not in await world.do(codex, verb, **whole)

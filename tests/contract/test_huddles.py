@@ -217,7 +217,7 @@ async def test_the_brief_tells_holders_and_closer_their_turn(world: World) -> No
         "question": "Postgres or SQLite?",
         "urgent": True,
     }
-    args = {"where": "job:db", "kind": "answer", "answers": seat(huddle)}
+    args = {"where": "job:db", "kind": "answer", "answers": seat(huddle), "summary": "…"}
     assert line["next"] == {"tool": "logmem_note", "args": args}
     assert [h["item"] for h in brief["handoffs"]] == [handed]
     seen = await world.do(GROK, "view", what=seat(huddle))
@@ -228,7 +228,7 @@ async def test_the_brief_tells_holders_and_closer_their_turn(world: World) -> No
     await answer(world, huddle, MUSE)
     (line,) = (await world.do(GROK, "start"))["brief"]["huddles"]
     assert (line["huddle"], line["answered"], line["seats"]) == (huddle["huddle"], 2, 2)
-    args = {"where": "job:db", "kind": "synthesis", "answers": huddle["huddle"]}
+    args = {"where": "job:db", "kind": "synthesis", "answers": huddle["huddle"], "summary": "…"}
     assert line["next"] == {"tool": "logmem_note", "args": args}
     await closed(world, huddle)
     assert "huddles" not in (await world.do(GROK, "brief"))["brief"]
@@ -257,6 +257,31 @@ async def test_a_huddle_is_followed_until_it_is_closed(world: World) -> None:
     out = await waiting
     assert (out["status"], out["changes"][-1]["summary"]) == ("closed", "Postgres it is")
     assert (await world.do(CODEX, "follow", what=seat(huddle), wait=0))["status"] == "answered"
+
+
+async def test_who_convened_a_huddle_closes_it_when_its_closer_has_not(world: World) -> None:
+    """Before the deadline its closer alone; after it the convener too, whose Brief, `follow` and refusal say so."""
+    huddle = await opened(world, CODEX, closer="muse")
+    end = {"where": "job:db", "kind": "synthesis", "answers": huddle["huddle"], "summary": "…"}
+    await answer(world, huddle)
+    no = await refused("not_yours", closed(world, huddle))
+    assert f"can close it too after {huddle['deadline']}" in no.message
+    assert "huddles" not in (await world.do(GROK, "brief"))["brief"]
+    await world.pass_time(DAY + 1)
+    no = await refused("not_yours", closed(world, huddle, CODEX))
+    assert no.message.startswith(f"{MUSE} or {GROK} closes")
+    for who in (GROK, MUSE):
+        (line,) = (await world.do(who, "brief"))["brief"]["huddles"]
+        assert line["next"] == {"tool": "logmem_note", "args": end}
+        assert (await world.do(who, "follow", what=huddle["huddle"], wait=0))["next"]["args"] == end
+    assert f"{MUSE} or {GROK} can close it" in (await viewed(world, huddle))["says"]
+    await closed(world, huddle)
+    seen = await viewed(world, huddle, MUSE)
+    assert (seen["status"], seen["says"].split()[0]) == ("closed", GROK)
+    no = await refused("already_settled", closed(world, huddle, MUSE))
+    assert no.facts["by"] == GROK
+    for who in (GROK, MUSE):
+        assert "huddles" not in (await world.do(who, "brief"))["brief"]
 
 
 async def test_each_is_told_what_to_call_next(world: World) -> None:
@@ -315,3 +340,37 @@ async def test_c53_looking_at_a_huddle_writes_nothing(world: World) -> None:
             await world.do(who, "brief")
         assert await world.dump() == before
         await world.pass_time(2 * DAY)
+
+
+async def test_who_nobody_can_act_as_now_is_warned_of(world: World) -> None:
+    """Given a seat, a job or a handoff, an agent whose keys are all revoked or expired is named; no other is."""
+    await world.agent("brief", days=1)
+    await world.operate("revoke", name="agent:muse")
+    both = {"warning": "no_live_key", "keyless": [MUSE, "agent:brief"]}
+    assert "warning" not in await opened(world, CODEX, "agent:brief")
+    await world.pass_time(DAY + 1)
+    huddle = await opened(world, CODEX, MUSE, ANA, closer="brief")
+    assert {k: huddle.get(k) for k in both} == both
+    assert "nobody can act as these agents now" in text(ROWS["huddle"], huddle)
+    one, two = {"job": "one", "title": "Do it"}, {"job": "two"}
+    for verb, more, other in (("assign", one, two), ("handoff", {"summary": "Do it"}, {})):
+        given: Result = {"to": "muse", **more}
+        assert (await world.do(GROK, verb, **given))["keyless"] == [MUSE]
+        assert "warning" not in await world.do(GROK, verb, **{**given, **other, "to": "codex"})
+    await world.agent("muse")
+    assert "warning" not in await opened(world, MUSE)
+
+
+async def test_a_bare_place_is_the_one_that_is_there(world: World) -> None:
+    """A note goes to the job of that id where no channel has it; to the channel where one does, or nothing has."""
+    await world.do(GROK, "assign", job="rel", title="Release", to="grok")
+
+    async def noted() -> Result:
+        return await world.do(GROK, "note", where="rel", kind="memo", summary="Tagged")
+
+    there = await noted()
+    assert (there["entry"]["where"], there["says"].split()[0], "created" in there) == ("job:rel", "job:rel", False)
+    await world.do(GROK, "note", where="channel:rel", kind="memo", summary="Both now")
+    assert (await noted())["entry"]["where"] == "channel:rel"
+    new = await world.do(GROK, "note", where="new", kind="memo", summary="Neither")
+    assert (new["entry"]["where"], new["created"]) == ("channel:new", True)

@@ -51,9 +51,10 @@ async def test_what_no_event_tells_ends_a_stream_too(world: World) -> None:
 
 
 async def test_time_alone_ends_a_stream(world: World) -> None:
-    """A session runs out while nothing happens."""
-    stream = await quiet(world, "human:bo")
-    await world.pass_time(13 * HOUR)
+    """A key runs out while nothing happens."""
+    await world.agent("brief", days=1)
+    stream = await quiet(world, "agent:brief")
+    await world.pass_time(25 * HOUR)
     assert (await ended(stream)).code == "key_expired"
 
 

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from store.domain.sentences import compact
 from store.engine.client import Target, open_client
 from store.verbs.arguments import schema
 from store.verbs.catalog import ROWS
@@ -52,7 +53,7 @@ async def test_c48_a_read_says_the_windows_and_what_to_call(morning: World) -> N
     assert first["local"] == "09:00, late from 10:30, closes 13:00"
     assert (first["closes"], second["closes"]) == (second["opens"], third["opens"])
     assert out["says"].startswith("morning is open: on time for 69 min more. You are not in. It asks for your active")
-    args = {"receipt": True, "slot": "morning", "outcome": "…", "notes": "…"}
+    args = {"receipt": True, "slot": "morning", "outcome": "pass|attention|blocked", "notes": "…"}
     assert out["next"] == {"tool": "logmem_sync", "args": args}
     assert missing(out, text(ROWS["sync"], out)) == []
 
@@ -194,11 +195,12 @@ async def test_a_brief_says_that_a_check_in_is_due(morning: World) -> None:
     """While the window is open and the agent is not in, with its call; late when it is; nothing before and after."""
     (line,) = (await morning.do(GROK, "start"))["brief"]["sync"]
     assert (line["slot"], line["status"]) == ("morning", "on_time")
-    assert line["next"] == {"tool": "logmem_sync", "args": {"receipt": True, "slot": "morning"}}
+    args = {"receipt": True, "slot": "morning", "outcome": "pass|attention|blocked", "notes": "…"}
+    assert line["next"] == {"tool": "logmem_sync", "args": args}
     brief = await morning.do(GROK, "brief")
     said = next(each for each in text(ROWS["brief"], brief).split("\n") if "sync" in each)
     assert said.startswith("morning sync opened 20m ago, on time, 6")
-    assert said.endswith('you are not in -> logmem_sync {"receipt":true,"slot":"morning"}')
+    assert said.endswith("you are not in -> logmem_sync " + compact(args))
     assert "sync" not in (await morning.do(GROK, "brief", since="10m"))["brief"]
     await moved(morning, "10:31")
     assert (await morning.do(GROK, "brief"))["brief"]["sync"][0]["status"] == "late"

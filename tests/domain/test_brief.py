@@ -10,9 +10,10 @@ from store.domain.brief import Draft, assemble, check_budget
 from store.domain.errors import Refused
 from store.domain.lines import lines_of, span_short
 from store.domain.moments import DAY, HOUR, MINUTE, SECOND
-from store.domain.sentences import BUDGET, STEPS, compact, text
+from store.domain.sentences import BUDGET, STEPS, compact, next_call, text
 from store.domain.tokens import tokens_upper
 from tests.domain.briefs import HEAD, ME, NOW, STARTED, Material, at_random, cost, full
+from tests.surfaces.following import lacking
 
 SHARES, EACH = 4, 600  # random contents in each share
 
@@ -171,7 +172,7 @@ def test_each_line_names_its_age_and_ends_with_its_call() -> None:
         "Old truth": 'logmem_note {"where":"job:auth-flow","kind":"fact","supersedes":"fa_',
         "May I?": 'logmem_follow {"what":"ask_',
         "a note": 'logmem_view {"what":"mb_',
-        "morning": 'logmem_sync {"receipt":true,"slot":"morning"}',
+        "morning": 'logmem_sync {"receipt":true,"slot":"morning","outcome":"pass|attention|blocked","notes":"…"}',
     }.items():
         assert f" -> {call}" in next(line for line in lines if word in line)
 
@@ -183,8 +184,18 @@ def test_structure_and_text_say_the_same() -> None:
     assert approved["next"] == {"tool": "logmem_redeem", "args": {"trail": approved["trail"]}}
     assert approved["left"] == "4h"
     question = result["brief"]["questions"][0]
-    assert question["next"]["args"] == {"where": "job:release", "kind": "answer", "answers": question["trail"]}
+    args = {"where": "job:release", "kind": "answer", "answers": question["trail"], "summary": "…"}
+    assert question["next"]["args"] == args
     assert len(said(result)) == count(result) - 1  # who stands in the first line
+
+
+def test_each_call_of_a_line_is_complete() -> None:
+    """Followed literally no call of a line lacks an argument: what the agent is to write has a placeholder."""
+    for (section, status), (tool, args) in STEPS.items():
+        shown = {name: name for name in args.values() if name != "true"}
+        step = next_call(section, {**shown, "status": status})
+        assert step, section
+        assert not lacking(tool, step["args"]), section
 
 
 def test_without_room_the_structure_leaves_out_what_can_be_known() -> None:

@@ -73,12 +73,15 @@ def test_who_opened_it_is_told_how_to_take_a_seat_back() -> None:
         assert ('logmem_handoff {withdraw: "ci_0000000001"}' in no.value.message) is helps
 
 
-@pytest.mark.parametrize("by", ["agent:grok", "agent:codex", "human:bo", "human:muse"])
+@pytest.mark.parametrize(
+    ("by", "now"),
+    [("agent:grok", DEADLINE), *((by, DEADLINE + 1) for by in ("agent:codex", "human:bo", "human:muse"))],
+)
 @pytest.mark.parametrize("state", ["open", "closed"])
-def test_nobody_else_closes_it_in_any_state(by: str, state: str) -> None:
-    """Neither who opened it nor who holds a seat."""
+def test_nobody_else_closes_it_in_any_state(by: str, now: int, state: str) -> None:
+    """Neither who holds a seat nor, until the deadline has passed, who convened it."""
     with pytest.raises(Refused) as no:
-        close(replace(HUDDLE, state=state), (), by=by, via="", now=DEADLINE + 1)
+        close(replace(HUDDLE, state=state), (), by=by, via="", now=now)
     assert (no.value.code, no.value.facts["closer"]) == ("not_yours", "agent:muse")
 
 
@@ -93,8 +96,10 @@ def test_it_is_closed_once() -> None:
 
 
 def test_the_closer_s_index_has_it_while_it_is_open() -> None:
-    """By its deadline."""
-    assert list(HUDDLE.indexes()) == [Index("closes", "agent:muse", DEADLINE)]
+    """By its deadline; and that of who convened it, who may close it then."""
+    mine = Index("closes", "agent:muse", DEADLINE)
+    assert list(HUDDLE.indexes()) == [mine, Index("convened", "agent:grok", DEADLINE)]
+    assert list(replace(HUDDLE, by="agent:muse").indexes()) == [mine]
     assert not list(replace(HUDDLE, state="closed").indexes())
 
 
@@ -153,7 +158,8 @@ def test_a_seat_is_neither_accepted_nor_sent_again() -> None:
         ("agent:codex", (settled(SEAT, "answer"), OTHER), MADE, "logmem_follow", {"what": HUDDLE.id}),
         ("agent:muse", (SEAT, OTHER), DEADLINE, "logmem_follow", {"what": HUDDLE.id}),
         ("agent:muse", (SEAT, OTHER), DEADLINE + 1, "logmem_note", {"kind": "synthesis", "answers": HUDDLE.id}),
-        ("agent:grok", (SEAT, OTHER), DEADLINE + 1, "logmem_follow", {"what": HUDDLE.id}),
+        ("agent:grok", (SEAT, OTHER), DEADLINE, "logmem_follow", {"what": HUDDLE.id}),
+        ("agent:grok", (SEAT, OTHER), DEADLINE + 1, "logmem_note", {"kind": "synthesis", "answers": HUDDLE.id}),
     ],
 )
 def test_each_is_told_their_turn(me: str, seats: Sequence[Item], now: int, tool: str, args: dict[str, str]) -> None:
@@ -171,7 +177,7 @@ def test_what_is_said_of_it_counts_its_seats() -> None:
     assert "agent:codex, human:bo have until" in told(HUDDLE, (SEAT, OTHER), now=MADE)
     many = [replace(SEAT, to=f"agent:a{n}") for n in range(6)]
     assert "agent:a0, agent:a1, agent:a2, agent:a3, 2 more have until" in told(HUDDLE, many, now=MADE)
-    assert "agent:muse can close it" in told(HUDDLE, (SEAT, OTHER), now=DEADLINE + 1)
+    assert "agent:muse or agent:grok can close it" in told(HUDDLE, (SEAT, OTHER), now=DEADLINE + 1)
     done = close(HUDDLE, (), by="agent:muse", via="console", now=DEADLINE)
     assert told(done, (), now=DEADLINE) == "agent:muse closed hd_0000000001 just now in the console."
     assert "next" not in standing(done, (), DEADLINE, me="agent:muse")

@@ -12,6 +12,7 @@ from store.domain.ids import (
     PRINCIPALS,
     TRAIL_BITS,
     Shape,
+    as_id,
     bare,
     known,
     meant,
@@ -116,8 +117,12 @@ def test_what_is_no_text_is_refused(text: object) -> None:
         (" codex ", "agent:codex"),
         ("Ana Lee", "agent:ana-lee"),
         ("agent:a\n", "agent:a"),
+        ("José Díaz", "agent:jose-diaz"),
+        ("human: Jürgen Groß", "human:jurgen-gross"),
+        ("Łukasz Ørsted", "agent:lukasz-orsted"),
+        ("a" * 64, None),
         ("team:x", None),
-        ("é", None),
+        ("李", None),
         ("x" * 500, None),
     ],
 )
@@ -126,6 +131,23 @@ def test_a_refusal_says_what_was_probably_meant(text: str, meant: str | None) ->
     refusal = malformed(text, default="agent")
     assert refusal.facts.get("near") == ([meant] if meant else None)
     assert ("Did you mean" in refusal.message) == bool(meant)
+
+
+@pytest.mark.parametrize(
+    ("name", "id"),
+    [("Ana López", "ana-lopez"), ("  J. R.  ", "j.-r."), ("_x_", "x_"), ("O'Neil", "o-neil"), ("A" * 99, "a" * 63)],
+)
+def test_names_become_ids(name: str, id: str) -> None:
+    """A name as people write it becomes an id, as far as an id can say it."""
+    assert as_id(name) == id
+
+
+def test_a_foreign_name_stays_readable_in_a_refusal() -> None:
+    """Letters of any script are shown as they are; what acts or hides in a line is escaped."""
+    assert '"José Díaz 李 Ünal"' in malformed("José Díaz 李 Ünal").message
+    hidden = malformed("J\u00fcrgen\u202e\u200b\x1b[2J\n").message
+    assert r'"Jürgen\u202e\u200b\u001b[2J\n"' in hidden
+    assert hidden.isprintable()
 
 
 @given(st.text())
@@ -278,3 +300,26 @@ def test_near_looks_at_a_bounded_number() -> None:
             yield "codex"
 
     assert near("codx", endless()) == ["codex"]  # type: ignore[arg-type]  # a generator of texts
+
+
+@pytest.mark.parametrize(
+    ("id", "what"),
+    [
+        ("ci_0123456789", "an item's id"),
+        ("hd_0123456789", "a huddle's id"),
+        ("mb_0123456789", "a mailbox note's id"),
+        ("fa_0123456789", "a fact's id"),
+        (f"ask_{'a' * 21}g", "an ask's id"),
+        ("1764499682123-7", "an entry's id"),
+    ],
+)
+def test_no_job_or_channel_is_named_like_an_id(id: str, what: str) -> None:
+    """What is the id of something else is refused as that; a name that only begins like one is a name."""
+    for text in (id, f"job:{id}"):
+        with pytest.raises(Refused, match=f"has the form of {what} and names no job") as no:
+            bare(text, "job")
+        assert (no.value.code, no.value.facts["argument"]) == ("malformed_id", "job")
+    for text in (id, f"channel:{id}"):
+        with pytest.raises(Refused, match=f"has the form of {what} and names no channel"):
+            parse_place(text, default="channel")
+    assert parse_place("job:ci_pipeline") == "job:ci_pipeline"

@@ -1,7 +1,9 @@
 """Durations and moments: what a model may write, what it may not, and how times are shown."""
 
 import math
+import re
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -220,6 +222,16 @@ def test_a_moment_outside_its_bounds_is_refused_with_them(text: str) -> None:
     bounds = r"from 2026-11-30T10:53:02.123Z to 2026-12-07T10:48:02.123Z\. Nothing was written"
     with pytest.raises(Refused, match=bounds):
         moment(text, now=NOW, low=NOW + 5 * MINUTE, high=NOW + 7 * DAY, name="deadline")
+
+
+@pytest.mark.parametrize(("low", "high"), [(DAY, 5 * DAY), (5 * MINUTE, DAY), (0, 3 * MINUTE), (-DAY, 0), (-DAY, -1)])
+def test_the_example_of_a_refusal_can_be_given(low: int, high: int) -> None:
+    """The duration in the sentence is one that its bounds allow."""
+    bounded = partial(moment, now=NOW, low=NOW + low, high=NOW + high, back=high <= 0)
+    with pytest.raises(Refused) as caught:
+        bounded("soon")
+    (example,) = re.findall(r'a duration from now, like "(\w+)"', caught.value.message)
+    assert bounded(example)
 
 
 @given(st.integers(0, 250_000_000_000_000))

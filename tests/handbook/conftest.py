@@ -7,10 +7,10 @@ import pytest
 
 from store.engine.embedded import Embedded
 from store.engine.store import Store
-from tests.surfaces.server import http, server
+from tests.surfaces.server import http, server, serving
 from tests.world import opened, swept
 
-__all__ = ["http", "server"]
+__all__ = ["http", "server", "serving"]
 
 
 @pytest.fixture

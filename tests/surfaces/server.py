@@ -1,6 +1,6 @@
 """One real API server for a whole session of tests; a test is isolated by its space.
 
-Import it into a conftest: `from tests.surfaces.server import http, server`.
+Import it into a conftest: `from tests.surfaces.server import http, server, serving`.
 """
 
 import asyncio
@@ -47,13 +47,14 @@ class Serving(threading.Thread):
         self.listener.bind(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         self.server: _Server | None = None
+        self.store: Store | None = None
         self.begun = threading.Event()
 
     def run(self) -> None:
         asyncio.run(self._serve())
 
     async def _serve(self) -> None:
-        store = open_store(Target.embedded(self.engine))
+        self.store = store = open_store(Target.embedded(self.engine))
         try:
             config = uvicorn.Config(
                 create(store, load()), http=Bounded, ws="none", lifespan="on", log_config=None, access_log=False,
@@ -81,12 +82,18 @@ class Serving(threading.Thread):
 
 
 @pytest.fixture(scope="session")
-def server(engine: Embedded) -> Iterator[str]:
-    """The address of a server on the worker's engine, such as `http://127.0.0.1:40123`."""
-    serving = Serving(engine)
-    serving.wait()
-    yield serving.url
-    serving.stop()
+def serving(engine: Embedded) -> Iterator[Serving]:
+    """A server on the worker's engine."""
+    made = Serving(engine)
+    made.wait()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def server(serving: Serving) -> str:
+    """Its address, such as `http://127.0.0.1:40123`."""
+    return serving.url
 
 
 @pytest.fixture

@@ -110,6 +110,15 @@ async def test_the_first_page_leads_to_the_only_space(http: httpx.AsyncClient, w
     await other.human("ana", "member", signed_in=False)
     both = await ana.open("/")
     assert [a.attributes["href"] for a in both.root.all("a", cls="card")] == [f"/s/{s.space}/" for s in (world, other)]
+    real = World(world.engine, world.store, f"{world.space}-c")
+    await real.operate("space")
+    await real.human("ana", "member", signed_in=False)
+    assert (await ana.open("/")).response.headers["location"] == f"/s/{real.space}/"
+    every = await ana.open("/?all")
+    assert next(every.root.all("a", cls="card")).attributes["href"] == f"/s/{real.space}/"
+    assert every.words.count("simulated") == 2
+    await real.operate("human", name="cy", role="owner")
+    await real.operate("human", name="ana", role="none")
     await world.operate("human", name="cy", role="owner")
     await world.operate("human", name="ana", role="none")
     await other.operate("human", name="ana", role="none")

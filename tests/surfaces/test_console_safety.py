@@ -8,6 +8,8 @@ import pytest
 
 from api.auth import COOKIE
 from api.console.inert import said
+from store.engine.client import Target, open_client
+from store.engine.keys import shared
 from tests.surfaces.browser import FORM, OWN_FORM, Browser, Element, Page, fields
 from tests.surfaces.process import serving
 from tests.surfaces.test_console import asked, browser, link
@@ -294,17 +296,47 @@ async def test_only_its_own_cookie_ends_a_session(http: httpx.AsyncClient, world
 
 
 async def test_a_session_ends_after_twelve_hours(http: httpx.AsyncClient, world: World) -> None:
-    """After 12 hours the page says that the session expired and how to come in again; nothing is decided."""
+    """Its shared record lasts 12 hours; then the page says that it has ended and how to come in; nothing is decided."""
     ask = await asked(world)
     ana = browser(http, world)
     form = (await ana.ask(ask["trail"])).form("/decide")
-    await world.pass_time(12 * HOUR + 60_000)
+    async with open_client(Target.embedded(world.engine), user="lm-admin") as admin:
+        record = shared("session", ana.token.split("_")[1])
+        assert 0 < await admin.pttl(record) <= 12 * HOUR
+        await admin.pexpire(record, 0)
     before = await world.dump()
     page = await ana.send(form, "approve")
     assert page.status == 401
-    assert "expired" in page.words
+    assert "session has ended" in page.words
     assert "logmem human link" in page.words
+    assert page.response.headers["set-cookie"].startswith(f'{COOKIE}="";')
     assert await world.dump() == before
+
+
+async def test_a_moved_clock_ends_no_session(http: httpx.AsyncClient, world: World) -> None:
+    """A simulated space's clock says nothing of a session, which is good in other spaces too: one reads and decides."""
+    ana = browser(http, world)
+    await world.pass_time(30 * HOUR)
+    ask = await asked(world)
+    page = await ana.ask(ask["trail"])
+    assert page.status == 200
+    assert (await ana.send(page.form("/decide"), "approve")).status == 303
+    assert (await world.do("agent:grok", "view", what=ask["trail"]))["status"] == "approved"
+
+
+async def test_one_space_does_not_sign_out_of_the_others(http: httpx.AsyncClient, world: World) -> None:
+    """Where an owner ended somebody's session in one space, it stands elsewhere, and the browser keeps it."""
+    other = World(world.engine, world.store, f"{world.space}-b")
+    await other.operate("space", simulated=True)
+    await other.human("bo", "member", signed_in=False)
+    bo = browser(http, world, "bo")
+    assert (await Browser(http, other.space, bo.token).inbox()).status == 200
+    await world.do("human:ana", "end_session", session=bo.token.split("_")[1])
+    page = await bo.inbox()
+    assert (page.status, "Sign in again" in page.words) == (401, True)
+    assert "set-cookie" not in page.response.headers
+    assert (await bo.open("/")).response.headers["location"] == f"/s/{other.space}/"
+    assert (await Browser(http, other.space, bo.token).inbox()).status == 200
 
 
 async def test_c24_a_key_opens_no_page(http: httpx.AsyncClient, world: World) -> None:

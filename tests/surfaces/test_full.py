@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from store.domain.errors import Refused
 from store.verbs.catalog import FLEET, ROWS, tools
 from store.verbs.render import BRIEFS, text
+from tests.surfaces import largest
 from tests.surfaces.complete import missing
+from tests.surfaces.following import faults as faults_of_calls
 from tests.surfaces.full import LABEL, LINE, LONG, OPTIONS, PAYLOAD, Args, fill
 from tests.tokenizer import tokens
 from tests.world import World
@@ -92,7 +95,10 @@ def test_each_tool_is_asked() -> None:
 
 @pytest.mark.timeout(300)
 async def test_every_result_is_small_and_complete_in_a_full_space(world: World) -> None:
-    """Text and structure of each result stay within 2,000 tokens each, and neither leaves out what the other says."""
+    """Text and structure of each result stay within 2,000 tokens each, and neither leaves out what the other says.
+
+    Each call that they name is one of a tool, complete but for what the agent is to write.
+    """
     full = await fill(world)
     wrong: list[str] = []
     for verb, calls in ASKED.items():
@@ -101,18 +107,64 @@ async def test_every_result_is_small_and_complete_in_a_full_space(world: World) 
     assert wrong == []
 
 
+def test_each_verb_that_writes_has_a_largest_call() -> None:
+    """A row that is added to the catalogue and writes has one too."""
+    writing = (row.verb for row in ROWS.values() if row.effect != "read" or row.turns)
+    assert sorted(writing) == sorted(largest.LARGEST)
+
+
+@pytest.mark.timeout(300)
+async def test_the_largest_calls_have_small_results_too(empty: World) -> None:
+    """With texts of the dearest signs, ids of 62 characters and 32 KiB of payload; refusals among them."""
+    full = await largest.furnish(empty)
+    calls = [(who, verb, args) for verb, some in largest.LARGEST.items() for who, args in some]
+    wrong: list[str] = []
+    for who, verb, args in (*calls, *largest.SHOWN):
+        try:
+            wrong += _faults(verb, args, await full.do(who, verb, args))
+        except Refused as no:
+            wrong.append(f"{verb} {str(args)[:60]}: {str(no)[:200]}")
+    for who, verb, args, code in largest.REFUSED:
+        with pytest.raises(Refused) as refused:
+            await full.do(who, verb, args)
+        assert refused.value.code == code
+        wrong += _over(f"{verb} {code}", {"text": str(refused.value), "structure": _json(refused.value.body)})
+    assert wrong == []
+
+
+async def test_a_long_payload_is_named_by_its_length_and_viewed_whole(world: World) -> None:
+    """A short one is said again; of a long one nobody asked for, its entry has all of it."""
+    short, long = [
+        (await world.do(GROK, "note", where="job:big", kind="memo", summary="x", payload=payload))["entry"]
+        for payload in ({"n": 1}, {"n": "y" * 32_000})
+    ]
+    assert (short["payload"], long["payload_characters"], "payload" in long) == ({"n": 1}, 32_009, False)
+    seen = await world.do(CODEX, "view", what=long["id"])
+    assert seen["entry"]["payload"] == {"n": "y" * 32_000}
+
+
 def _without(result: dict[str, Any]) -> dict[str, Any]:
     """A result without the payload or text that it is about."""
     lean = {key: value for key, value in result.items() if key not in ASKED_FOR}
-    return {**lean, "entry": _without(lean["entry"])} if isinstance(lean.get("entry"), dict) else lean
+    whole = result.get("what") == lean["entry"]["id"] if isinstance(lean.get("entry"), dict) else False
+    return {**lean, "entry": _without(lean["entry"])} if whole else lean
 
 
 def _faults(verb: str, args: Args, result: dict[str, Any]) -> list[str]:
     """What is wrong with a result."""
     lean = _without(result)
-    said = text(ROWS[verb], lean)
-    sizes = {"text": tokens(said), "structure": tokens(json.dumps(lean, ensure_ascii=False, separators=(",", ":")))}
     told = f"{verb} {str(args)[:60]}"
-    found = [f"{told}: {size} tokens of {what}" for what, size in sizes.items() if size > LIMIT]
+    found = _over(told, {"text": text(ROWS[verb], lean), "structure": _json(lean)})
     lacks = [] if verb in BRIEFS else missing(result, text(ROWS[verb], result))
+    found += [f"{told}: {fault}" for fault in faults_of_calls(lean, text(ROWS[verb], lean))]
     return found + ([f"{told}: the text lacks {', '.join(lacks)}"] if lacks else [])
+
+
+def _over(told: str, forms: Mapping[str, str]) -> list[str]:
+    """Which forms of a result have too many tokens."""
+    sizes = {form: tokens(said) for form, said in forms.items()}
+    return [f"{told}: {size} tokens of {form}" for form, size in sizes.items() if size > LIMIT]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -9,16 +9,18 @@ import httpx
 
 from store.engine.client import Target, open_client
 from store.verbs.catalog import ROWS, tools
+from tests.surfaces.server import Serving
 from tests.surfaces.wire import ACCEPT, ERAS, NEW, NOTE, OLD, WAYS, Hand, code, hand, message, said, told
 from tests.world import World
 
 PATIENCE = 20.0  # seconds
 
 
-async def waiting(world: World, wanted: int) -> None:
-    """Return when so many connections to the store wait for news of a space."""
+async def waiting(serving: Serving, world: World, wanted: int) -> None:
+    """Return when so many wait for news of the world's space."""
+    assert serving.store
     for _ in range(1000):
-        if (await world.store.reader.info("clients"))["blocked_clients"] == wanted:
+        if serving.store.feed.waiting(world.space) == wanted:
             return
         await asyncio.sleep(0.02)
     raise AssertionError(f"there are never {wanted}")
@@ -235,7 +237,7 @@ async def test_an_unexpected_fault_is_told_plainly(http: httpx.AsyncClient, worl
 
 
 async def test_c32_a_wait_ends_with_the_decision_and_a_time_out_changes_nothing(
-    http: httpx.AsyncClient, world: World
+    http: httpx.AsyncClient, serving: Serving, world: World
 ) -> None:
     """Who waits hears of the decision at once; a wait that ends without one says what to call next."""
     ask = await world.do("agent:grok", "ask", where="job:x", summary="Publish?")
@@ -245,7 +247,7 @@ async def test_c32_a_wait_ends_with_the_decision_and_a_time_out_changes_nothing(
     assert "-> logmem_follow" in said(over)
     assert await world.dump() == before
     waits = asyncio.create_task(hand(http, world, era=NEW).call("follow", what=ask["trail"], wait=50))
-    await waiting(world, 1)
+    await waiting(serving, world, 1)
     await world.do("human:ana", "decide", trail=ask["trail"], verdict="approve", digest=ask["digest"])
     async with asyncio.timeout(PATIENCE):
         result = await waits
@@ -253,11 +255,11 @@ async def test_c32_a_wait_ends_with_the_decision_and_a_time_out_changes_nothing(
     assert "-> logmem_redeem" in said(result)
 
 
-async def test_c05_a_revoked_key_ends_a_wait(http: httpx.AsyncClient, world: World) -> None:
+async def test_c05_a_revoked_key_ends_a_wait(http: httpx.AsyncClient, serving: Serving, world: World) -> None:
     """Who waits is told when the key is revoked, long before the wait is over."""
     await world.do("agent:grok", "note", **NOTE)
     waits = asyncio.create_task(hand(http, world).call("follow", what="job:x", wait=50))
-    await waiting(world, 1)
+    await waiting(serving, world, 1)
     await world.operate("revoke", name="grok")
     async with asyncio.timeout(PATIENCE):
         assert code(await waits) == "key_revoked"
@@ -265,12 +267,12 @@ async def test_c05_a_revoked_key_ends_a_wait(http: httpx.AsyncClient, world: Wor
 
 @WAYS
 async def test_a_client_that_goes_leaves_no_work_behind(
-    http: httpx.AsyncClient, world: World, era: str, minted: bool
+    http: httpx.AsyncClient, serving: Serving, world: World, era: str, minted: bool
 ) -> None:
     """When whoever waits hangs up, nothing goes on waiting for them."""
     await world.do("agent:grok", "note", **NOTE)
     waits = asyncio.create_task(hand(http, world, era=era, minted=minted).call("follow", what="job:x", wait=50))
-    await waiting(world, 1)
+    await waiting(serving, world, 1)
     waits.cancel()
     await asyncio.gather(waits, return_exceptions=True)
-    await waiting(world, 0)
+    await waiting(serving, world, 0)

@@ -128,3 +128,20 @@ async def test_who_wrote_stands_beside_what_they_wrote(world: World) -> None:
     ask = await world.do("agent:grok", "ask", where="job:x", summary="Publish?")
     shown = text(ROWS["view"], await world.do("agent:codex", "view", what=ask["trail"]))
     assert 'summary by agent:grok (via test): "Publish?"' in shown
+
+
+async def test_a_label_that_names_somebody_and_a_role_of_ones_own_are_quoted(world: World) -> None:
+    """Nothing that an agent wrote reads as what the server says: who it came from, or what one may do here."""
+    at = {"where": "job:db", "kind": "memo", "summary": "Said"}
+    first = await world.do("agent:grok", "note", **at, trail="human:zed", origin="human:zed")
+    said = text(ROWS["note"], first)
+    assert 'trail: "human:zed"' in said
+    assert 'origin: "human:zed"' in said
+    after = await world.do("agent:grok", "note", **at, origin=first["entry"]["id"])
+    assert f"origin: {first['entry']['id']}" in text(ROWS["note"], after)
+    await world.do("agent:grok", "bio", profile={"role": "auditor"})
+    lines = text(ROWS["roster"], await world.do("agent:grok", "roster")).split("\n")
+    (agent,) = (line for line in lines if "agent:grok;" in line)
+    (person,) = (line for line in lines if "human:bo;" in line)
+    assert 'role: "auditor"' in agent
+    assert "role: approver" in person

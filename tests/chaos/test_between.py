@@ -172,7 +172,7 @@ CASES = (
     Case("human:ana", "decide", deciding, signed_out, "key_revoked", "decided"),
     Case("human:ana", "decide", deciding, withdrawn, "already_settled", "decided"),
     Case("human:ana", "decide", deciding, rejected, "already_settled", "decided", 1),
-    Case("human:ana", "decide", deciding, a_day_later, "key_expired", "decided"),
+    Case("human:ana", "decide", deciding, a_day_later, "expired", "decided"),
     Case("human:ana", "decide", deciding_soon, minutes_later, "expired", "decided"),
     Case("human:ana", "decide", deciding_high, four_eyes, "not_an_approver", "decided"),
     Case("human:bo", "decide", deciding, out_of_office, "not_an_approver", "decided"),

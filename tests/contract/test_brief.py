@@ -350,7 +350,12 @@ async def test_c53_a_brief_writes_nothing(world: World) -> None:
 
 
 async def spent(world: World, verb: str) -> tuple[Counter[str], int]:
-    """The commands that one call takes in the store, and in how many pieces they come there."""
+    """The commands that one call takes in the store, and in how many pieces they come: what others do only adds."""
+    return min([await counted(world, verb) for _ in range(5)], key=lambda call: (call[0].total(), call[1]))
+
+
+async def counted(world: World, verb: str) -> tuple[Counter[str], int]:
+    """What the store counted while one call was made."""
     async with open_client(Target.embedded(world.engine), user="lm-admin") as admin:
 
         async def stand() -> tuple[Counter[str], int]:

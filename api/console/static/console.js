@@ -451,12 +451,18 @@
 
   const wide = matchMedia("(min-width: 64rem)");
   const seen = new Set(); // what of the open card has been in view
-  const eye = new IntersectionObserver((found) => found.forEach((f) => f.isIntersecting && seen.add(f.target)), { rootMargin: "-56px 0px 0px 0px" });
+  const BAR = 56; // px at the top that the bar covers
+  const eye = new IntersectionObserver((found) => found.forEach((f) => f.isIntersecting && seen.add(f.target)), { rootMargin: `-${BAR}px 0px 0px 0px` });
   function watch(card) {
     eye.disconnect();
     seen.clear();
     card?.querySelectorAll("[data-see]").forEach((part) => eye.observe(part));
   }
+  // The observer reports a moment later; a key that is pressed before that must not take for unseen what is there.
+  const onScreen = (part) => {
+    const box = part.getBoundingClientRect();
+    return box.bottom > BAR && box.top < innerHeight;
+  };
   const inView = (el) => {
     const box = el.getBoundingClientRect();
     const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
@@ -475,7 +481,7 @@
     const card = at("card");
     const button = card?.querySelector('[data-key="a"]');
     if (!button || !card.offsetParent) return;
-    const unseen = [...card.querySelectorAll("[data-see]")].find((part) => !seen.has(part));
+    const unseen = [...card.querySelectorAll("[data-see]")].find((part) => !seen.has(part) && !onScreen(part));
     if (unseen) return unseen.scrollIntoView({ block: "center" });
     const empty = [...button.form.elements].find((el) => el.willValidate && !el.checkValidity());
     if (empty) return empty.focus();

@@ -194,7 +194,8 @@ async def accept(call: Call, *, item: Annotated[str, Also("trail")], decline: bo
     event = "decline" if decline else "accept"
     new = rules.settle(old, event, by=call.me, roles=roles, via=call.caller.via, now=call.now, ended=ended)
     if not decline:
-        await call.ahead([at(old.where), *map(Written, old.context)])
+        place = [at(old.where)] if old.where.startswith("job:") else []  # nothing of another place is needed
+        await call.ahead([*place, *map(Written, old.context)])
     job = () if decline else await _job(call, old)
     said = reason if reason.strip() else "accepted"
     return Commit(

@@ -164,7 +164,8 @@ def _written(visit: Visit, done: Result) -> Response:
     return place(visit, done["entry"]["where"])
 
 
-def _opened(visit: Visit, done: Result) -> Response:
+def opened(visit: Visit, done: Result) -> Response:
+    """To the job that was opened."""
     return place(visit, done["job"])
 
 
@@ -175,6 +176,6 @@ PAGE = Page(
         Posted(Form("fleet/note", "note", _note), _written, writing),
         Posted(Form("fleet/{who}/note", "note", _note_to), _there, one),
         Posted(Form("fleet/{who}/handoff", "handoff", _handed), _there, one),
-        Posted(Form("fleet/{who}/job", "assign", _job_for), _opened, one),
+        Posted(Form("fleet/{who}/job", "assign", _job_for), opened, one),
     ),
 )

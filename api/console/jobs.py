@@ -7,7 +7,7 @@ from starlette.responses import Response
 from store.domain.errors import Refused
 from store.verbs.call import Result
 
-from .fleet import DEADLINES, DID, PLAIN, opening, place, query, sent
+from .fleet import DEADLINES, DID, PLAIN, opened, opening, query, sent
 from .forms import Fields, Form
 from .frame import Tab
 from .visit import Page, Posted, Visit
@@ -130,15 +130,11 @@ def _there(visit: Visit, done: Result) -> Response:
     return visit.to("job", visit.part("job"))
 
 
-def _opened(visit: Visit, done: Result) -> Response:
-    return place(visit, done["job"])
-
-
 PAGE = Page(
     Tab("jobs", "Jobs", "jobs"),
     {"jobs": everything, "jobs/new": new, "job/{job}": one},
     (
-        Posted(Form("jobs/new", "assign", _opening), _opened, new),
+        Posted(Form("jobs/new", "assign", _opening), opened, new),
         Posted(Form("job/{job}/stage", "stage", _step), _there, one),
         Posted(Form("job/{job}/send-back", "stage", _step), _there, one),
         Posted(Form("job/{job}/update", "update", _update), _there, one),

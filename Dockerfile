@@ -13,6 +13,7 @@ RUN /opt/logmem/bin/python -I -m pip install --no-cache-dir --disable-pip-versio
 COPY pyproject.toml LICENSE ./
 COPY store store
 COPY api api
+COPY bot bot
 COPY logmem logmem
 RUN /opt/logmem/bin/python -I -m pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation . \
     && /opt/logmem/bin/python -I -m pip check

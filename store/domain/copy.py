@@ -1,0 +1,93 @@
+"""A copy of a card: one message on one person's phone. What was sent, what was shown of it, and whose press counts.
+
+The bot keeps these records; a press is checked against them by whoever decides.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import Literal
+
+from .errors import Refused
+
+State = Literal["pending", "sending", "sent", "uncertain", "unreachable", "failed"]
+
+STEPS = {  # the only place where the state of a copy may change
+    ("pending", "send"): "sending",
+    ("sending", "delivered"): "sent",
+    ("sending", "timed_out"): "uncertain",  # it may have arrived: its buttons stay good, and another copy is sent
+    ("sending", "crashed"): "uncertain",
+    ("uncertain", "pressed"): "sent",  # who presses it has it
+    ("pending", "blocked"): "unreachable",
+    ("sending", "blocked"): "unreachable",
+    ("sent", "blocked"): "unreachable",
+    ("sending", "refused"): "failed",
+    ("sending", "put_off"): "pending",  # it was refused before it took effect: too many requests, or no connection
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copy:
+    """`token` stands in its buttons, and belongs to this copy alone. `to` is a person or `chat:<id>` (a notice).
+
+    `digest` is of the ask as this copy shows it ('' for an item); `pages` how many the card has and `seen` which of
+    them were shown, from 0; `shown` names the last rendering, so that the same is not sent twice; times in ms.
+    `live` is false for a copy that a newer one has taken the place of.
+    """
+
+    token: str
+    ref: str
+    to: str
+    chat: int
+    thread: int = 0
+    message: int = 0
+    state: State = "pending"
+    digest: str = ""
+    pages: int = 1
+    page: int = 0
+    seen: tuple[int, ...] = ()
+    shown: str = ""
+    live: bool = True
+    sent: int = 0
+    opened: int = 0
+    why: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether every page of it was shown."""
+        return len(set(self.seen) & set(range(self.pages))) == self.pages
+
+    def line(self) -> str:
+        """As it is stored."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+
+def copy_from(line: str | bytes) -> Copy:
+    """The copy that was stored so."""
+    found = json.loads(line)
+    return Copy(**{**found, "seen": tuple(found["seen"])})
+
+
+def step(copy: Copy, event: str, **more: object) -> Copy:
+    """The copy one step on. Raises KeyError for a step that is not in the table."""
+    return replace(copy, state=STEPS[copy.state, event], **more)  # type: ignore[arg-type] # a table's words and fields
+
+
+def check_press(copy: Copy | None, *, user: int, chat: int, message: int) -> Copy:
+    """The copy that a press was made on. Refuses not_found (no such button, or not on this message), not_yours.
+
+    A private chat has the number of its person, so a press in any other chat is nobody's.
+    """
+    if copy is None or (copy.message and copy.message != message):
+        raise Refused("not_found", "This button is not in use any more. Nothing changed. See /pending.")
+    if copy.chat != chat or copy.chat != user:
+        raise Refused("not_yours", "This card was sent to somebody else. Nothing changed.")
+    return copy
+
+
+def check_whole(copy: Copy, *, digest: str) -> None:
+    """Let what the card asks be approved or answered on it. Refuses stale (not all was shown), digest_mismatch."""
+    if copy.digest != digest:
+        raise Refused("digest_mismatch", "This card does not show what is asked. Nothing changed. See /pending.")
+    if not copy.whole:
+        missing = copy.pages - len(set(copy.seen) & set(range(copy.pages)))
+        raise Refused("stale", f"{missing} of {copy.pages} pages were not shown yet. Nothing changed. Read them first.")

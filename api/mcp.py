@@ -51,15 +51,16 @@ LISTS: tuple[CacheableMethod, ...] = (
 )
 PROFILES_KNOWN = 10_000  # credentials whose profile is remembered; it never changes
 
-# Sentences of the instructions after the first: each with the tool that it takes.
+# Sentences of the instructions after the first: each with the tool that it takes. Codex shows a model the first 240
+# characters or so, with the tools themselves left to be searched for, so what must not be missed stands there.
 GUIDE = (
-    ("start", "Call logmem_start first: it opens your shift and tells you all that waits for you."),
-    ("note", "Write a logmem_note as you go, so that others can follow and the next shift can go on."),
+    ("start", "Call logmem_start first: it tells you all that waits for you."),
     (
         "redeem",
-        "Before anything that cannot be undone (money, publishing, deleting, deploys, mail), call logmem_ask, wait "
-        "with logmem_follow, and act only on what logmem_redeem returns.",
+        "Before anything that cannot be undone: logmem_ask, wait with logmem_follow, act only on what logmem_redeem "
+        "returns (money, publishing, deleting, deploys, mail).",
     ),
+    ("note", "Write a logmem_note as you go, so that others can follow and the next shift can go on."),
     ("handoff", "When you cannot go on, hand the work over with logmem_handoff instead of stopping."),
     ("recap", "At the end call logmem_recap: what you did and what comes next."),
 )

@@ -184,7 +184,9 @@ CLIENTS: Mapping[str, Client] = {
             "mcp_servers",
             headers="http_headers",
             typed=False,
-            after="Start a new session of Codex; `codex mcp list` shows it.",
+            # As Claude Code's allow rules: `codex exec`, which cannot ask anybody, refuses tools that write otherwise.
+            extra={"default_tools_approval_mode": "approve"},
+            after="Start a new session of Codex; /mcp in it shows logmem: connected.",
         ),
         Client(
             "cursor",

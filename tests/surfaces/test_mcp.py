@@ -131,6 +131,8 @@ async def test_the_instructions_say_who_and_where_you_are(http: httpx.AsyncClien
         result = await _greeting(hand(http, world, who, era=era))
         assert result["instructions"].startswith(f"You are {who} in space {world.space}. ")
         assert len(re.findall(r"\.(?: |$)", result["instructions"])) == 6
+        at_first = result["instructions"][:240]  # a client that leaves the tools to be searched for shows no more
+        assert all(tool in at_first for tool in ("logmem_start", "logmem_ask", "logmem_redeem"))
         assert "logmem_redeem" in result["instructions"]
         assert result["capabilities"]["tools"] is not None
     assert "logmem_recap" not in (await _greeting(hand(http, world, era=era, query="?profile=core")))["instructions"]

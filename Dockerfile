@@ -14,6 +14,7 @@ COPY pyproject.toml LICENSE ./
 COPY store store
 COPY api api
 COPY bot bot
+COPY scheduler scheduler
 COPY logmem logmem
 RUN /opt/logmem/bin/python -I -m pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation . \
     && /opt/logmem/bin/python -I -m pip check
@@ -23,7 +24,8 @@ FROM ${PYTHON}
 # What lies under a volume lends it owner and mode when the volume is first used.
 RUN groupadd --system --gid 999 logmem \
     && useradd --system --uid 999 --gid logmem --home-dir /var/lib/logmem --shell /usr/sbin/nologin logmem \
-    && install -d -o logmem -g logmem -m 0700 /var/lib/logmem /secrets/all /secrets/redis /secrets/api
+    && install -d -o logmem -g logmem -m 0700 /var/lib/logmem /secrets/all /secrets/redis /secrets/api \
+        /secrets/scheduler /secrets/bot
 COPY --from=build /opt/logmem /opt/logmem
 ENV PATH=/opt/logmem/bin:/usr/local/bin:/usr/bin:/bin \
     LOGMEM_HOME=/var/lib/logmem \

@@ -20,8 +20,9 @@ from starlette.responses import Response
 from store.domain.errors import Refused
 from store.engine.store import Store
 from store.settings import Settings
+from store.verbs import repeating
 
-from . import answers, console, rest
+from . import answers, console, internal, rest
 from .access import Access
 from .hosts import Guard, Hosts
 from .mcp import Mcp
@@ -34,14 +35,17 @@ log = structlog.get_logger(__name__)
 
 def create(store: Store, settings: Settings) -> FastAPI:
     """The application over an open store; whoever opened the store closes it."""
-    hosts = Hosts.of(settings.public_url, settings.host)
+    hosts = Hosts.of(settings.public_url, settings.host, settings.api_url)
     mcp = Mcp(store, hosts=hosts)
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         async with mcp.wire.run():
             settle_memory()
+            chores = asyncio.create_task(repeating.always(store))
             yield
+            chores.cancel()
+            await asyncio.gather(chores, return_exceptions=True)
 
     # The framework's pages of documentation load scripts from elsewhere, onto the console's own origin.
     app = FastAPI(title="LogMem", lifespan=life, docs_url=None, redoc_url=None)
@@ -55,6 +59,7 @@ def create(store: Store, settings: Settings) -> FastAPI:
     app.add_api_route("/livez", livez, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
     app.router.routes[:0] = mcp.routes()  # first, since they are asked for most
+    app.include_router(internal.router())
     app.include_router(rest.router())
     app.include_router(console.router())
     return app

@@ -19,6 +19,7 @@ ASK, OTHER = trail(), trail(1)
 ITEM, HUDDLE, FACT = new_item(b"handoff"), new_huddle(b"huddle "), new_fact(b"a fact ")
 DIGEST = "5f" * 32
 KEY, SESSION = "4b8c1f0e2d73", "a90c5be81f26"
+CODE, CLAIM = "k7m2q-9x4ta", "0f5e2c71b6a94d38e0c2a517"
 PAYLOAD = {"version": "1.4.0", "channel": "stable"}
 
 CALLS: Mapping[str, Mapping[str, Any]] = {
@@ -104,6 +105,12 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "link": {"name": "ana"},
     "sessions": {"person": "human:ana"},
     "end_session": {"session": SESSION},
+    "pairing": {"person": "ana"},
+    "claims": {},
+    "confirm": {"claim": CLAIM, "yes": True},
+    "unpair": {},
+    "oncall": {"on": True},
+    "quiet": {"snooze": "2h", "hours": "22:00-07:00"},
     "space": {"zone": "UTC"},
     "four_eyes": {"rule": "on"},
 }

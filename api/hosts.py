@@ -7,12 +7,16 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from store.settings import Settings
+
 from .answers import plain_error
 
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 PROBES = ("/livez", "/readyz")  # asked by whatever runs us, under whatever name; they tell nothing of anybody
 MCP = ("/mcp", "/k/")  # looks for itself, and answers in its own form
+BOT = "/internal/"  # found under whatever name the bot has for it, and looks for itself how one came there
 HSTS = "max-age=31536000"
+PROXIES = ("forwarded", "via", "x-real-ip")  # headers that something between adds, beside x-forwarded-…
 _PORT = re.compile(r":[0-9]{0,5}\Z")
 
 
@@ -61,13 +65,25 @@ class Guard:
         path = scope["path"]
         wrong = (
             None
-            if path in PROBES or path.startswith(MCP)
+            if path in PROBES or path.startswith((*MCP, BOT))
             else self.hosts.fault(Headers(scope=scope).get("host", ""), "")
         )
         if wrong:
             await plain_error(wrong[0], "unknown_host", wrong[1])(scope, receive, out)
             return
         await self.app(scope, receive, out)
+
+
+def not_straight(headers: Headers, settings: Settings) -> str:
+    """Why a request did not come straight from a process of ours, or '': through a proxy, or by our public name."""
+    said = next((name for name in headers if name in PROXIES or name.startswith("x-forwarded-")), "")
+    if said:
+        return f"it came through a proxy, as its header {said} says"
+    host = _PORT.sub("", headers.get("host", "")).lower()
+    own = (*LOCAL, _name(settings.api_url))
+    if settings.public_url and host == _name(settings.public_url) and host not in own:
+        return "it came by the public name"
+    return ""
 
 
 def _name(address: str) -> str:

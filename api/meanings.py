@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from store.domain import ask, fact, grant, item, job, mailbox, sync
 from store.domain.bounds import VALUES
 from store.domain.entry import NOTE_KINDS, PAYLOAD_LIMIT, SUMMARY_LIMIT
-from store.domain.moments import span
+from store.domain.moments import MINUTE, span
+from store.domain.pairing import LIFE
 from store.domain.person import ROLES
+from store.domain.reach import SNOOZE
 from store.domain.sentences import BUDGET
 from store.domain.slot import NAME_LIMIT, ROLE_LIMIT, SKILL_LIMIT, SKILLS_LIMIT, WAITING_LIMIT
 from store.domain.space import FOUR_EYES
@@ -353,6 +355,24 @@ MEANINGS: Mapping[str, Mapping[str, Meaning]] = {
         "excluded": Meaning("Whether an owner approves nothing."),
     },
     "link": {"name": PERSON},
+    "pairing": {
+        "person": Meaning("Whose account it is to pair; yours if left out.", forms=("human:x", "x")),
+        "life": Meaning(
+            "How long an operator's code is good. What comes of one that is good for longer than 10 minutes, an owner "
+            "confirms.",
+            lasts=(MINUTE, LIFE["command"]),
+        ),
+    },
+    "confirm": {
+        "claim": Meaning("The claim that is meant, from `claims`."),
+        "yes": Meaning("Whether the account is the person's."),
+    },
+    "unpair": {"person": Meaning("Whose account; yours if left out.", forms=("human:x", "x"))},
+    "oncall": {"on": Meaning("Whether you are on call from now on.")},
+    "quiet": {
+        "snooze": Meaning("For how long from now no card makes a sound; `off` ends it.", lasts=SNOOZE),
+        "hours": Meaning("Between which hours none does, day for day; `off` for none.", also="like `22:00-07:00`"),
+    },
     "space": {
         "simulated": Meaning("Whether its clock can be moved."),
         "zone": Meaning("Where its days and sync windows are.", also="an IANA time zone"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvloop
 
-from bench import console, recall, settle, store, wire
+from bench import console, recall, scheduler, settle, store, telegram, wire
 from bench.measure import Row
 from store.engine.embedded import Embedded, ensure, stop
 
@@ -22,6 +22,8 @@ BENCHES: dict[str, Bench] = {
     "settle": settle.contention,
     "recall": recall.recall,
     "console": console.console,
+    "scheduler": scheduler.sweeps,
+    "telegram": telegram.telegram,
 }
 
 

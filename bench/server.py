@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,15 +61,15 @@ async def serving(engine: Embedded) -> AsyncIterator[int]:
 
 
 @contextlib.asynccontextmanager
-async def running(engine: Embedded) -> AsyncIterator[Running]:
-    """A server process on this engine, for as long as the block lasts."""
+async def running(engine: Embedded, env: Mapping[str, str] | None = None) -> AsyncIterator[Running]:
+    """A server process on this engine, with further settings in `env`, for as long as the block lasts."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(1024)
         port: int = listener.getsockname()[1]
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-W", "ignore", "-m", "bench.server", str(listener.fileno()),
-            env=os.environ | {HOME: str(engine.home)}, pass_fds=[listener.fileno()],
+            env={**os.environ, HOME: str(engine.home), **(env or {})}, pass_fds=[listener.fileno()],
         )  # fmt: skip
     try:
         await _ready(port)

@@ -47,15 +47,15 @@ def request(port: int, path: str, body: Any, **headers: str) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + raw
 
 
-def tool_call(era: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Body and headers of one tools/call in an era of the protocol."""
-    params: dict[str, Any] = {"name": TOOL, "arguments": {}}
+def tool_call(era: str, name: str = TOOL, **arguments: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Body and headers of one tools/call in an era of the protocol; of the smallest tool unless named."""
+    params: dict[str, Any] = {"name": name, "arguments": arguments}
     head = {"MCP_Protocol_Version": era}
     if era == NEW:
-        name = {"name": "bench", "version": "1"}
-        meta = {"protocolVersion": era, "clientInfo": name, "clientCapabilities": {}}
+        client = {"name": "bench", "version": "1"}
+        meta = {"protocolVersion": era, "clientInfo": client, "clientCapabilities": {}}
         params["_meta"] = {f"io.modelcontextprotocol/{key}": value for key, value in meta.items()}
-        head |= {"Mcp_Method": "tools/call", "Mcp_Name": TOOL}
+        head |= {"Mcp_Method": "tools/call", "Mcp_Name": name}
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, head
 
 

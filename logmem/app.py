@@ -9,7 +9,7 @@ import typer
 from store.domain.errors import Refused
 from store.engine.problem import StoreProblem
 
-from . import connect, keys, ledger, people, remote, show, stdio, up, users
+from . import connect, keys, ledger, people, remote, show, stdio, telegram, up, users
 from .demo import command as demo
 from .fault import INTERRUPTED, REFUSED, UNREACHABLE, Fault
 from .options import Json
@@ -35,6 +35,7 @@ COMMANDS: tuple[tuple[str, Callable[..., Any], str, str], ...] = (
     ("demo", demo.demo, RUN, demo.CODES),
     ("store-users", users.store_users, RUN, ""),
     ("space", people.space, SPACES, ""),
+    ("telegram", telegram.telegram, SPACES, ""),
     ("mint", keys.mint, KEYS, ""),
     ("keys", keys.keys, KEYS, ""),
     ("renew", keys.renew, KEYS, ""),

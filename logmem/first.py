@@ -1,11 +1,8 @@
 """What `up` asks and says: on a terminal, the first time, who the owner is and what comes next; later a few lines."""
 
-import asyncio
 import getpass
 import os
 import shutil
-import sys
-import termios
 import textwrap
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,12 +10,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from . import show
+from .asking import asked, fresh
 from .fault import Fault
 
 FIRST_OWNER = "owner"  # where nobody can be asked
 TRIES = 5  # for a name that can be used
-WIDTH, LABEL = 80, 9  # columns
-LONGEST_LINE = 4096  # bytes, as much as a terminal hands over at once
+WIDTH, LABEL = show.WIDTH, 9  # columns
+ELSEWHERE = ("LOGMEM_HOME", "LOGMEM_TELEGRAM_API_URL")  # what other terminals need to be told too
 NOBODY = ("root", "admin", "administrator", "user")  # names of accounts, not of people
 
 
@@ -33,16 +31,7 @@ class Start:
     days: str  # what there is to tell of the space's days, or ''
     others: bool  # it is not the space that commands take by default, so they have to say which
     means: str  # what an acknowledgement is worth
-
-
-def attended() -> bool:
-    """Whether somebody sits at a terminal, sees what we say, and can be asked."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return False
-    try:
-        return os.tcgetpgrp(0) == os.getpgrp()  # in the background a read would stop us
-    except OSError:  # a terminal, though not the one that governs us
-        return True
+    telegram: bool  # there is a token, and so a bot
 
 
 def days(space: str, zone: str, *, known: bool) -> str:
@@ -63,13 +52,17 @@ async def make_owner(make: Callable[[str], Awaitable[dict[str, Any]]]) -> dict[s
     show.line("Welcome to LogMem. Agents work and write it down here; people decide.", style="bold")
     show.line("You will own this log. Agents and people will see your name in it.")
     default = suggested(_account())
-    termios.tcflush(0, termios.TCIFLUSH)  # lines of a pasted block of commands are nobody's name
+    fresh()
     for _ in range(TRIES):
-        said = (await _asked(f"Your name [{default}]: ")).strip() or default
+        said = (await asked(f"Your name [{default}]: ")).strip() or default
         try:
-            return await make(as_id(said.removeprefix("human:")) or said)
+            made = await make(as_id(said.removeprefix("human:")) or said)
         except Refused as no:
-            show.line(no.message.replace("name is ", "Your name is ", 1), style="yellow")
+            show.prose(no.message.replace("name is ", "Your name is ", 1), style="yellow")
+            continue
+        if made["person"] != f"human:{said.removeprefix('human:')}":
+            show.prose(f"That is {made['person']} here: names are a-z, 0-9, '.', '_' and '-'.")
+        return made
     raise Fault("None of these names can be used. A name such as ana will do: start again.")
 
 
@@ -88,22 +81,6 @@ def _account() -> str:
         return ""
 
 
-async def _asked(question: str) -> str:
-    """The line that is typed in answer; '' at the end of the input. Signals are still heard meanwhile."""
-    sys.stdout.write(question)
-    sys.stdout.flush()
-    loop = asyncio.get_running_loop()
-    heard: asyncio.Future[bytes] = loop.create_future()
-    loop.add_reader(0, lambda: None if heard.done() else heard.set_result(os.read(0, LONGEST_LINE)))
-    try:
-        typed = await heard
-    finally:
-        loop.remove_reader(0)
-    if not typed.endswith(b"\n"):
-        show.line("")
-    return typed.decode(errors="replace")
-
-
 def tell(start: Start) -> None:
     """For somebody at a terminal: all of it the first time, a few lines from then on."""
     if start.new:
@@ -120,7 +97,7 @@ def _welcome(start: Start) -> None:
         f"LogMem is up. You are human:{start.owner}, the owner of the space {ready['space']}.", style="bold green"
     )
     if start.days:
-        _wrapped(start.days)
+        show.prose(start.days)
     show.line("")
     show.styled("1. ", ("Sign in to the console, where you decide.", "bold"))
     show.line(f"   This link works once, {_life(start.expires)}:")
@@ -128,8 +105,10 @@ def _welcome(start: Start) -> None:
     show.styled("   ", (ready["console_login_url"], "cyan"))
     show.line("")
     show.styled("2. ", ("Connect an agent, from a second terminal.", "bold"))
-    if "LOGMEM_HOME" in os.environ:
-        show.line(f"   There too: export LOGMEM_HOME={ready['home']}")
+    for name in ELSEWHERE:
+        if name in os.environ:
+            value = ready["home"] if name == "LOGMEM_HOME" else os.environ[name]
+            show.line(f"   There too: export {name}={value}")
     show.line("")
     _commands(
         (f"{command} connect claude-code{which}", "Claude Code"),
@@ -145,6 +124,7 @@ def _welcome(start: Start) -> None:
     _commands(
         (f"{command} human link {start.owner}{which}", "a new sign-in link"),
         (f"{command} human add NAME{which}", "somebody who decides with you"),
+        (f"{command} telegram{which}", "how the bot does" if start.telegram else "asks come to your phone"),
         (f"{command} --help", "everything else"),
     )
     show.line("")
@@ -163,7 +143,7 @@ def _again(start: Start) -> None:
     link = ready["console_login_url"]
     show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
     if start.days:
-        _wrapped(start.days)
+        show.prose(start.days)
     if link:
         show.styled(("Console  ", "bold"), (link, "cyan"))
         show.line(f"         signs {start.owner} in, once, {_life(start.expires)}")
@@ -172,6 +152,8 @@ def _again(start: Start) -> None:
     _labelled("MCP URL", ready["mcp_url"])
     _labelled("Agents", f"{command} connect CLIENT{which}, or {command} mint NAME{which}")
     _labelled("People", f"{command} human link {start.owner}{which} makes a new sign-in link")
+    if start.telegram:
+        _labelled("Telegram", f"{command} telegram says how the bot does")
     if ready["durability"] != "always":
         _labelled("Promise", f"{ready['durability']}: {start.means}")
     _labelled("Gate", "advisory for agents that run as your user here (SECURITY.md)")
@@ -192,6 +174,8 @@ def tell_plainly(start: Start) -> None:
     show.line(f"            for an agent: {command} mint NAME --space {ready['space']}")
     show.line("            it prints the agent's own URL, for the agent's MCP settings")
     show.line(f"  Approvers {command} human add NAME --role approver --space {ready['space']}")
+    if start.telegram:
+        show.line(f"  Telegram  {command} telegram says how the bot does")
     if start.days:
         show.line(f"  Days      {start.days}")
     show.line(f"  Promise   {ready['durability']}: {start.means}")
@@ -216,12 +200,6 @@ def _commands(*rows: tuple[str, str]) -> None:
     wide = max(26, *(len(words) for words, _ in rows))
     for words, what in rows:
         show.styled("   ", (words.ljust(wide), "bold"), f"  {what}")
-
-
-def _wrapped(text: str) -> None:
-    """A short paragraph, no wider than the terminal and than is good to read."""
-    for each in textwrap.wrap(text, min(shutil.get_terminal_size().columns, WIDTH), break_on_hyphens=False):
-        show.line(each)
 
 
 def _labelled(label: str, text: str) -> None:

@@ -39,9 +39,9 @@ def mint(  # noqa: PLR0917 - typer reads the order of arguments from here; nothi
     show.line(f"A key for {result['principal']} in {result['space']}, until {result['expires_at']}.")
     show.line(f"It may {', '.join(result['may'])}. It is shown this once.")
     show.line(f"  MCP URL  {result['mcp_url']}")
-    show.line("  For scripts, and for logmem call and wait:")
-    show.line(f"    export LOGMEM_REST_URL={result['mcp_url'].partition('/k/')[0]}")
-    show.line(f"    export LOGMEM_REST_TOKEN={result['token']}")
+    show.line("  For logmem call and wait, before the command; it is this agent's alone, so do not export it:")
+    show.line(f"    LOGMEM_REST_TOKEN={result['token']} logmem call connection")
+    show.line(f"  From elsewhere also: LOGMEM_REST_URL={result['mcp_url'].partition('/k/')[0]}")
 
 
 def keys(space: Space = None, json: Json = False) -> None:

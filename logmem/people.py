@@ -7,7 +7,7 @@ import typer
 from . import show
 from .options import Json, Space
 
-humans = typer.Typer(no_args_is_help=True, help="The people of a space: add, link, list, remove.")
+humans = typer.Typer(no_args_is_help=True, help="The people of a space: add, link, pair, unpair, list, remove.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The person's id, such as ana.")]
 
@@ -44,15 +44,20 @@ def add(
         Literal["owner", "approver", "member"] | None,
         typer.Option(help="What the person may do. Default: approver, or what they are already."),
     ] = None,
+    telegram: Annotated[
+        bool, typer.Option("--telegram", help="Also print a code that pairs their phone, good for 24 hours.")
+    ] = False,
     space: Space = None,
     json: Json = False,
 ) -> None:
     """Add a person or change their role, and print a link by which they sign in."""
+    from . import pairing
     from .operate import Operator, operate
 
     async def work(operator: Operator) -> dict[str, Any]:
         added = await operator.do("human", name=name, role=role)
-        return {**added, **await _link(operator, name)}
+        code = await pairing.made(operator, name, waits=False) if telegram else None
+        return {**added, **await _link(operator, name), **({"telegram": code} if code else {})}
 
     _print_link(operate(work, space=space), json=json)
 
@@ -69,20 +74,63 @@ def link(name: Name, space: Space = None, json: Json = False) -> None:
     _print_link(operate(work, space=space), json=json)
 
 
-@humans.command("list")
-def listed(space: Space = None, json: Json = False) -> None:
-    """List the people of a space and their roles."""
+@humans.command("pair")
+def pair(name: Name, space: Space = None) -> None:
+    """Pair a person's phone here: show a code, wait until it is used, ask whether that was them."""
+    from .asking import attended
+    from .fault import USAGE, Fault
+    from .first import command_name
+    from .guide import Guide
+    from .operate import Operator, operate
+    from .server import here
+    from .setting import settings
+
+    if not attended():
+        text = f"`human pair` asks at a terminal. Elsewhere: logmem human add {name} --telegram prints a code."
+        raise Fault(text, code=USAGE)
+    found = settings(space=space)
+    url = here(found)
+
+    async def work(operator: Operator) -> None:
+        await _check_here(operator, name)
+        await Guide(found, operator, url, command_name()).pair(f"human:{name.removeprefix('human:')}")
+
+    operate(work, space=space)
+
+
+@humans.command("unpair")
+def unpair(name: Name, space: Space = None, json: Json = False) -> None:
+    """Take a person's phone away: nothing is sent there any more, and no tap of it counts."""
     from .operate import Operator, operate
 
     async def work(operator: Operator) -> dict[str, Any]:
-        return await operator.every("people")
+        await _check_here(operator, name)
+        return await operator.do("unpair", person=name)
 
     result = operate(work, space=space)
     if json:
-        show.as_json({name: result[name] for name in ("space", "people", "total")})
+        show.as_json({"name": result["person"].partition(":")[2], "space": result["space"], "paired": False})
+    else:
+        show.line(f"{result['person']} is paired with no phone any more.")
+
+
+@humans.command("list")
+def listed(space: Space = None, json: Json = False) -> None:
+    """List the people of a space and their roles, and whose phone waits to be paired."""
+    from . import pairing
+    from .operate import Operator, operate
+
+    async def work(operator: Operator) -> dict[str, Any]:
+        found = await operator.every("people")
+        return {**found, "waiting": await pairing.waiting(operator, found["space"])}
+
+    result = operate(work, space=space)
+    if json:
+        show.as_json({name: result[name] for name in ("space", "people", "total", "waiting")})
         return
     none = f"Nobody is in {result['space']} yet. Add somebody: logmem human add NAME --space {result['space']}"
     show.rows(result["people"], ["person", "role", "since", "signed_in"], none=none)
+    pairing.tell_waiting(result["waiting"])
 
 
 @humans.command("remove")
@@ -130,8 +178,24 @@ def _print_link(result: dict[str, Any], *, json: bool) -> None:
     name = result["person"].partition(":")[2]
     if json:
         role = {"role": result["role"]} if "role" in result else {}
-        show.as_json({"name": name, **role, **{k: result[k] for k in ("space", "login_url", "expires_at")}})
+        code = {"telegram": result["telegram"].facts} if "telegram" in result else {}
+        show.as_json({"name": name, **role, **{k: result[k] for k in ("space", "login_url", "expires_at")}, **code})
         return
     if "role" in result:
         show.line(f"{result['person']} is {result['role']} of {result['space']}.")
-    show.line(f"Sign in within 10 minutes, once: {result['login_url']}")
+    if "telegram" not in result:
+        show.line(f"Sign in within 10 minutes, once: {result['login_url']}")
+        return
+    from . import pairing
+    from .first import command_name
+
+    code, command = result["telegram"], command_name()
+    show.line("")
+    show.prose(f"To pair a phone, once, within {code.life}; an owner confirms it in the console:", style="bold")
+    show.line("")
+    pairing.tell(code)
+    show.line("")
+    show.prose("To sign in to the console, once, within 10 minutes:", style="bold")
+    show.line("")
+    show.styled("   ", (result["login_url"], "cyan"))
+    show.line(f"   A new link, whenever they are there: {command} human link {name}")

@@ -1,7 +1,10 @@
 """How results look: for eyes, or as one line of JSON. What agents wrote is shown as text, never as markup."""
 
 import json
+import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +15,10 @@ from rich.text import Text
 from store.domain.text import one_line
 
 LONGEST = 5000  # characters of one value
+WIDTH = 80  # columns of a paragraph, at most
 WIDE = 1000  # characters of a line that no terminal shows
+_COMMAND = re.compile(r"(?:\./run|logmem) [a-z][^.;,()\n]*")
+_HELD = "\N{NO-BREAK SPACE}"  # in a command, while a text is broken
 QUIET = ("ok", "space", "caller")  # in every result, so not shown for eyes
 
 
@@ -26,7 +32,8 @@ def say(text: str) -> None:
     """One line to stderr, for whoever runs the command; no secret is in it, whatever was given to the command."""
     from store.telemetry import masked
 
-    sys.stderr.write(masked(text.rstrip()) + "\n")
+    said = masked(text.rstrip())
+    sys.stderr.write("\n".join(_broken(said) if sys.stderr.isatty() else [said]) + "\n")
     sys.stderr.flush()
 
 
@@ -53,6 +60,24 @@ def facts(result: Mapping[str, Any]) -> None:
 def line(text: str, *, style: str = "") -> None:
     """One line to stdout; it is not broken, so that an address can be copied."""
     _console().print(Text(text, style=style), soft_wrap=True)
+
+
+def prose(text: str, *, indent: str = "", style: str = "") -> None:
+    """A short paragraph to stdout; on a terminal it is broken between words, and no wider than is good to read."""
+    for each in _broken(text, indent) if sys.stdout.isatty() else [indent + text]:
+        line(each, style=style)
+
+
+def _broken(text: str, indent: str = "") -> list[str]:
+    """The lines of a text. A command is not broken, so that it can be copied."""
+    width = min(shutil.get_terminal_size().columns, WIDTH)
+    held = _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text)
+    lines: list[str] = []
+    for each in held.split("\n"):
+        lines += textwrap.wrap(
+            each, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        ) or [""]
+    return [each.replace(_HELD, " ") for each in lines]
 
 
 def styled(*parts: str | tuple[str, str]) -> None:

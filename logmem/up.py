@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -35,9 +35,9 @@ def up(
         str | None,
         typer.Option(metavar="ZONE", help="Time zone of the space, if it is made. Default: this machine's."),
     ] = None,
-    no_bot: Annotated[bool, typer.Option("--no-bot", hidden=True)] = False,
+    no_bot: Annotated[bool, typer.Option("--no-bot", help="Start no Telegram bot, even if there is a token.")] = False,
 ) -> None:
-    """Start LogMem on this machine: the store and the API. Ctrl-C stops all of it."""
+    """Start LogMem on this machine: the store, the API, the scheduler and, with a token, the bot. Ctrl-C stops it."""
     early = _Early()
     from store.target import reached
 
@@ -48,13 +48,11 @@ def up(
     found = settings(port=port, space=space)
     found = found.model_copy(update={"home": found.home.absolute()})
     quiet(found)
-    if no_bot:
-        show.say("There is no bot in this version, so --no-bot changes nothing.")
     with _begun(found) as listener:
         show.say(f"Starting LogMem in {found.home} …")
         with reached(found, keep=True) as target:
             try:
-                asyncio.run(_Up(found, target, listener, zone).run(early, json=json))
+                asyncio.run(_Up(found, target, listener, zone, bot=not no_bot).run(early, json=json))
             finally:  # what is left is to stop the store, which takes a moment
                 _on_signals(signal.SIG_IGN)
 
@@ -75,39 +73,63 @@ def _begun(found: Any) -> Iterator[socket.socket]:
 
 
 def serve(
-    what: Annotated[Literal["api"], typer.Argument(metavar="api", help="The process to run.")],
+    what: Annotated[
+        Literal["api", "bot", "scheduler"], typer.Argument(metavar="api|bot|scheduler", help="The process to run.")
+    ],
     host: Annotated[str | None, typer.Option(metavar="ADDRESS", help="The address to listen on.")] = None,
     port: Port = None,
 ) -> None:
     """Run one process in the foreground, over the store that the settings name."""
-    from .listener import listen
+    from . import botkeys
     from .setting import settings
+
+    if what == "bot":
+        found = settings(bot_host=host, bot_port=port)
+        here = {"LOGMEM_BOT_HOST": found.bot_host, "LOGMEM_BOT_PORT": str(found.bot_port)}
+        _become(["bot"], environment() | botkeys.known(found) | here)
+    if what == "scheduler":
+        found = settings(scheduler_host=host, scheduler_port=port)
+        here = {"LOGMEM_SCHEDULER_HOST": found.scheduler_host, "LOGMEM_SCHEDULER_PORT": str(found.scheduler_port)}
+        _become(["scheduler"], botkeys.without_token(environment()) | here)
+    from .listener import listen
 
     found = settings(host=host, port=port)
     listener = listen(found.host, found.port)
-    env = environment() | {"LOGMEM_HOST": found.host, "LOGMEM_PORT": str(listener.getsockname()[1])}
     listener.set_inheritable(True)
-    command = [sys.executable, "-I", "-m", what, "--fd", str(listener.fileno())]
-    os.execve(sys.executable, command, env)  # noqa: S606 - our own module, in our own interpreter
+    here = {"LOGMEM_HOST": found.host, "LOGMEM_PORT": str(listener.getsockname()[1])}
+    env = botkeys.without_token(environment() | botkeys.known(found))
+    _become(["api", "--fd", str(listener.fileno())], env | here)
+
+
+def _become(module: list[str], env: dict[str, str]) -> NoReturn:
+    """Go on as that module of ours, in our own interpreter."""
+    os.execve(sys.executable, [sys.executable, "-I", "-m", *module], env)  # noqa: S606 - no shell
 
 
 class _Up:
     """One `up`, from an open target to the end of the API."""
 
-    def __init__(self, settings: Any, target: Any, listener: socket.socket, zone: str | None) -> None:
-        from .children import Api
+    def __init__(self, settings: Any, target: Any, listener: socket.socket, zone: str | None, *, bot: bool) -> None:
+        from . import botkeys
+        from .children import Api, Bot, Child, Scheduler, bot_environment
         from .setting import local_url
 
         self.settings, self.target = settings, target
-        self.log = settings.home / "logs" / "api.log"
-        self.api = Api(settings, listener, self.log)
         self.local = local_url(settings.host, listener.getsockname()[1])
+        logs = settings.home / "logs"
+        credential = botkeys.credential(settings)  # of the bot, which may be set up while the API runs
+        self.api = Api(settings, listener, logs / "api.log", env=environment() | credential)
+        self.bot = bot
+        self.children: tuple[Child, ...] = (self.api, Scheduler(settings, target, logs / "scheduler.log"))
+        if bot:
+            env = bot_environment(settings, target, url=self.local) | credential
+            self.children += (Bot(settings, logs / "bot.log", env=env),)
         self.url = settings.public_url or self.local
         self.space, self.zone = settings.space or DEFAULT_SPACE, zone
 
     async def run(self, early: "_Early", *, json: bool) -> None:
         """Start, tell when ready, and keep it up until a signal comes. Fault, StoreProblem, Refused: it cannot."""
-        from .children import bound, keep_store
+        from .children import bound, keep_store, watch_bot
 
         stop = asyncio.Event()
         for each in SIGNALS:
@@ -115,7 +137,11 @@ class _Up:
         if early.over():
             return
         stopped: asyncio.Task[Any] = asyncio.create_task(stop.wait())
-        parts = [self.api.keep(), bound(self.log), self._begin(json=json)]
+        parts = [self._begin(json=json)]
+        for child in self.children:
+            parts += (child.keep(), bound(child.log))
+        if self.bot:
+            parts.append(watch_bot(self.target))
         if not self.settings.redis_uri:
             parts.append(keep_store(self.settings.home, fsync=self.settings.fsync))
         work = {asyncio.create_task(part) for part in parts}
@@ -127,7 +153,7 @@ class _Up:
                     task.result()
         finally:
             show.say("Stopping …")
-            await self.api.stop()
+            await asyncio.gather(*(child.stop() for child in self.children))
             for task in (*work, stopped):
                 task.cancel()
             await asyncio.gather(*work, stopped, return_exceptions=True)
@@ -136,20 +162,25 @@ class _Up:
         """Make what the first start makes, wait for the API, and tell how all is reached."""
         from store.target import opened
 
-        from . import first
+        from . import botkeys, first
+        from .asking import attended
         from .home import Running, record
 
         async with opened(self.target) as store:
             days = await self._space(store)
-            door = await self._door(store, ask=not json and first.attended())
-            if door.new and not days:  # a start that made the space was left at the question
+            ask = not json and attended()
+            owner = await self._owner(store, ask=ask)
+            if owner.new and not days:  # a start that made the space was left at the question
                 days = first.days(self.space, self.zone or "", known=True)
             others = await self._operator(store).default() != self.space
             promise = store.promise
-        for warning in promise.warnings if promise else ():
-            show.say(f"Warning: {warning}.")
-        await self.api.ready()
-        record(self.settings.home, Running(os.getpid(), self.local, self.space))
+            for warning in promise.warnings if promise else ():
+                show.say(f"Warning: {warning}.")
+            await self.api.ready()
+            record(self.settings.home, Running(os.getpid(), self.local, self.space))
+            if ask and owner.new and self.bot:
+                await self._telegram(store, owner.name)
+            door = await self._door(store, owner)
         ready = {
             "url": self.url,
             "mcp_url": f"{self.url}/mcp",
@@ -159,12 +190,15 @@ class _Up:
             "home": str(self.settings.home),
             "durability": promise.level if promise else "unknown",
         }
-        start = first.Start(ready, door.owner, door.expires, door.new, days, others, promise.text if promise else "")
+        start = first.Start(
+            ready, owner.name, door.expires, owner.new, days, others, promise.text if promise else "",
+            bool(self.bot and botkeys.token(self.settings)),
+        )  # fmt: skip
         if json:
             if days:
                 show.say(days)
             show.as_json(ready)
-        elif first.attended():
+        elif attended():
             first.tell(start)
         else:
             first.tell_plainly(start)
@@ -197,8 +231,8 @@ class _Up:
             return f"The space {self.space} was made in {self.zone} and stays there, whatever --zone says."
         return first.days(self.space, zone, known=bool(known))
 
-    async def _door(self, store: Any, *, ask: bool) -> "_Door":
-        """Make an owner if there is none; a link for one while none is signed in."""
+    async def _owner(self, store: Any, *, ask: bool) -> "_Owner":
+        """An owner, one who is signed in if there is; made if there is none."""
         from . import first
 
         operator = self._operator(store)
@@ -209,22 +243,49 @@ class _Up:
         owners = [p for p in (await operator.every("people"))["people"] if p["role"] == "owner"]
         for owner in owners:
             if owner["signed_in"]:
-                return _Door(owner["person"].partition(":")[2])
+                return _Owner(owner["person"].partition(":")[2], signed_in=True)
         new = not owners
         if new:
             owners = [await first.make_owner(make) if ask else await make(first.FIRST_OWNER)]
-        link = await operator.do("link", name=owners[0]["person"])
-        return _Door(owners[0]["person"].partition(":")[2], link["link_path"], link["expires_at"], new)
+        return _Owner(owners[0]["person"].partition(":")[2], new=new)
+
+    async def _telegram(self, store: Any, owner: str) -> None:
+        """Offer to set Telegram up. What goes wrong with it stops nothing else."""
+        from store.domain.errors import Refused
+
+        from . import first
+        from .fault import Fault
+        from .guide import Guide
+
+        guide = Guide(self.settings, self._operator(store), self.local, first.command_name())
+        try:
+            await guide.all(f"human:{owner}")
+        except (Fault, Refused) as why:
+            show.line(f"   {why}", style="yellow")
+
+    async def _door(self, store: Any, owner: "_Owner") -> "_Door":
+        """A link for an owner while none is signed in."""
+        if owner.signed_in:
+            return _Door()
+        link = await self._operator(store).do("link", name=owner.name)
+        return _Door(link["link_path"], link["expires_at"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    """An owner's bare name; `new` if made just now."""
+
+    name: str
+    new: bool = False
+    signed_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Door:
     """How the owner gets in: by a link, while none is signed in."""
 
-    owner: str
     link: str = ""
     expires: str = ""
-    new: bool = False
 
 
 def _on_signals(what: Any) -> None:

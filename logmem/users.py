@@ -1,7 +1,11 @@
-"""`store-users`: passwords and the ACL file for a server that somebody else runs, such as the one in docker compose."""
+"""`store-users`: passwords and the ACL file for a server that somebody else runs, such as the one in docker compose.
+
+Beside them stand the secrets that are no user's of the store: what the API and the bot share, and the bot's token.
+"""
 
 import os
 import secrets
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -22,34 +26,58 @@ def store_users(
         list[str] | None,
         typer.Option(metavar="FOLDER=FILE,…", help="Copy these files there, for a process that may have no others."),
     ] = None,
+    bot_token: Annotated[
+        bool, typer.Option("--bot-token", help="Take the Telegram bot's token from standard input, and keep it there.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Make the store's users: a random password for each that has none yet, and the ACL file for the server.
 
-    FOLDER is what LOGMEM_REDIS_SECRETS names; users.acl is what the server's `aclfile` names. No password is printed.
+    FOLDER is what LOGMEM_REDIS_SECRETS names; users.acl is what the server's `aclfile` names. Beside them it makes
+    bot-secret, which the API and the Telegram bot share; bot-token is there once it was given. No secret is printed.
     """
     from store.engine import acl
     from store.engine import home as state
 
+    from . import botkeys
+
     known = acl.users()
-    copies = [_copy(each, known=(ACL_FILE, *known)) for each in copy or ()]
+    given = _given() if bot_token else ""
+    copies = [_copy(each, known=(ACL_FILE, *known, botkeys.SECRET, botkeys.TOKEN)) for each in copy or ()]
     with state.usable(folder):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with state.turn(folder, time.monotonic() + TURN):
-            made = [user for user in known if _made(folder / user)]
+            made = [name for name in (*known, botkeys.SECRET) if _made(folder / name)]
+            if given:
+                _written(folder / botkeys.TOKEN, given + "\n")
             changed = _written(folder / ACL_FILE, acl.render({user: _password(folder / user) for user in known}))
     for target, names in copies:
         with state.usable(target):
             target.mkdir(parents=True, exist_ok=True, mode=0o700)
             for name in names:
-                _written(target / name, state.text(folder / name))
+                if name != botkeys.TOKEN or (folder / name).exists():  # there is one where there is a bot
+                    _written(target / name, state.text(folder / name))
     if json:
         show.as_json({"folder": str(folder), "users": list(known), "made": made, "acl_changed": changed})
         return
     show.line(f"The store's users are {', '.join(known)}; their passwords and users.acl are in {folder}.")
-    show.line(f"Passwords made now: {', '.join(made) or 'none, all were there'}.")
+    show.line(f"Secrets made now: {', '.join(made) or 'none, all were there'}.")
+    if given:
+        show.line(f"The bot's token is in {folder / botkeys.TOKEN}.")
     if changed:
         show.line("users.acl is new: a server that runs already takes it up when it is started again.")
+
+
+def _given() -> str:
+    """The token on standard input. Fault: it is none."""
+    from .botapi import LIKE
+
+    token = sys.stdin.readline().strip()
+    if not LIKE.fullmatch(token):
+        raise Fault(
+            "What standard input says is not a bot's token, such as 123456789:AAE…. Nothing was made.", code=USAGE
+        )
+    return token
 
 
 def _copy(given: str, *, known: tuple[str, ...]) -> tuple[Path, list[str]]:

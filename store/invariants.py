@@ -7,7 +7,7 @@ import importlib
 import json
 import pkgutil
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from .engine.documents import load
 from .engine.keys import BARE, SLOTS, Keys
 from .ledger.chain import record, segment
 
-TOUCHED = ("idle", "wrote")  # indexes that commits touch for no document: who wrote last, and when
+TOUCHED = ("active", "idle", "wrote")  # indexes that commits touch for no document: who wrote last, and when
 PAGE = 1000  # keys or members looked at in one command
 
 
@@ -135,9 +135,52 @@ INVARIANTS: tuple[tuple[str, Invariant], ...] = (
 )
 
 
+@dataclass(frozen=True)
+class Part:
+    """A few documents by ref (None for one that is not there), the scores of index entries, and entries by id.
+
+    What the scheduler looks at, a part of a space at a time: it may list no keys.
+    """
+
+    docs: Mapping[str, Document | None]
+    scores: Mapping[tuple[str, str, str], int | None]  # by index, owner and ref
+    entries: Mapping[str, bool]  # whether there is one with this id
+
+
+def _part_follows(part: Part) -> list[str]:
+    wanted = {(i.name, i.owner, ref): i.score for ref, doc in part.docs.items() if doc for i in doc.indexes()}
+    return [
+        f"{name}:{owner} has {ref} at {is_}, its document says {wanted.get((name, owner, ref))}"
+        for (name, owner, ref), is_ in sorted(part.scores.items())
+        if is_ != wanted.get((name, owner, ref))
+    ]
+
+
+def _part_points(part: Part) -> list[str]:
+    docs = ((ref, doc) for ref, doc in part.docs.items() if doc)
+    named = ((ref, name, getattr(doc, name)) for ref, doc in docs for name in entry_fields(type(doc)))
+    return [f"{ref} names {id} as {name}" for ref, name, id in named if id and not part.entries[id]]
+
+
+def _part_is_there(part: Part) -> list[str]:
+    return [f"{ref} stands in an index, and there is no such document" for ref, doc in part.docs.items() if doc is None]
+
+
+PARTS: tuple[tuple[str, Callable[[Part], list[str]]], ...] = (
+    ("an index names documents that there are", _part_is_there),
+    ("index entries are a function of the documents", _part_follows),
+    ("documents name entries that there are", _part_points),
+)
+
+
+def look_at(part: Part) -> list[str]:
+    """What is broken in a part of a space, a sentence each."""
+    return [f"{sentence}: {breach}" for sentence, holds in PARTS for breach in holds(part)]
+
+
 async def _state(admin: Redis, keys: Keys) -> State:
     state = State(admin, keys)
-    kinds = dict(_kinds())
+    kinds = dict(kinds_of_documents())
     base = {name: keys.index(name, "") for name in BARE}
     async for raw in admin.scan_iter(match=f"{keys.head.removesuffix('head')}*", count=PAGE):
         key = raw.decode()
@@ -175,7 +218,7 @@ async def _document(state: State, key: str, kind: type[Document] | None) -> None
         state.strange.append(key)
 
 
-def _kinds() -> Iterator[tuple[str, type[Document]]]:
+def kinds_of_documents() -> Iterator[tuple[str, type[Document]]]:
     """Every kind of document there is, whether a verb that uses it was imported or not."""
     for module in pkgutil.iter_modules(domain.__path__):
         for kind in vars(importlib.import_module(f"{domain.__name__}.{module.name}")).values():

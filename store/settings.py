@@ -4,21 +4,59 @@ load() -> Settings       BadSetting: one sentence with the variable, what it is 
 """
 
 import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-__all__ = ["BadSetting", "Settings", "load"]
+__all__ = ["BadSetting", "Limits", "Settings", "load"]
 
 PREFIX = "LOGMEM_"
 
 
 class BadSetting(Exception):
     """A setting that cannot be used; the message is one sentence for whoever set it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How fast the bot may send: in all and to one private chat a second, of a chat at once, to one group a minute.
+
+    0 is no limit.
+    """
+
+    all: float = 28
+    chat: float = 1
+    burst: int = 3
+    group: float = 20
+
+
+def _limits(said: object) -> Limits:
+    """`all=28,chat=1,burst=3,group=20`; what is not named stays as it is by itself."""
+    if isinstance(said, Limits):
+        return said
+    numbers: dict[str, float] = {}
+    for each in str(said).split(","):
+        name, _, value = each.partition("=")
+        number = float(value)
+        if name.strip() in numbers or not 0 <= number <= 1_000_000:
+            raise ValueError
+        numbers[name.strip()] = int(number) if name.strip() == "burst" else number
+    if not numbers.keys() <= {field.name for field in fields(Limits)}:
+        raise ValueError
+    return replace(Limits(), **numbers)  # type: ignore[arg-type] # the names and numbers are those of its fields
+
+
+def _hook_address(url: str) -> str:
+    """`http(s)://host[:port]/path`, as Telegram is told it."""
+    parts = urlsplit(url)
+    return _web_address(url.removesuffix(parts.path)) + parts.path if parts.path else _web_address(url)
 
 
 def _web_address(url: str) -> str:
@@ -30,14 +68,29 @@ def _web_address(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def _fitting(pattern: str) -> Callable[[SecretStr], SecretStr]:
+    """A check that all of a secret is as the pattern says."""
+
+    def check(secret: SecretStr) -> SecretStr:
+        if not re.fullmatch(pattern, secret.get_secret_value()):
+            raise ValueError
+        return secret
+
+    return check
+
+
 def _lower(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
 Folder = Annotated[Path, AfterValidator(Path.expanduser)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
+HookAddress = Annotated[str, AfterValidator(_hook_address)]
 Word = Annotated[str, Field(min_length=1)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
+LongSecret = Annotated[SecretStr, AfterValidator(_fitting(r"[!-~]{32,256}"))]
+HookSecret = Annotated[SecretStr, AfterValidator(_fitting(r"[A-Za-z0-9_-]{32,256}"))]
+BotToken = Annotated[SecretStr, AfterValidator(_fitting(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,100}"))]
 
 
 class _Files(PydanticBaseSettingsSource):
@@ -86,6 +139,33 @@ class Settings(BaseSettings):
         None, description="an address such as https://logmem.example.com, without a path"
     )
     rest_token: Secret | None = Field(None, description="the bearer token of a credential")
+    bot_token: BotToken | None = Field(None, description="the token of a Telegram bot, as BotFather gives it")
+    bot_secret: LongSecret | None = Field(
+        None, description="32 to 256 characters without blanks that the API and the bot share"
+    )
+    bot_host: Word = Field("127.0.0.1", description="the address that the bot listens on")
+    bot_port: int = Field(
+        8766, ge=0, le=65535, description="a whole number from 0 (any free port) to 65535, for the bot"
+    )
+    scheduler_host: Word = Field("127.0.0.1", description="the address that the scheduler tells its health on")
+    scheduler_port: int = Field(
+        8767, ge=0, le=65535, description="a whole number from 0 (any free port) to 65535, for the scheduler"
+    )
+    api_url: WebAddress = Field(
+        "http://127.0.0.1:8765", description="the address where the bot finds the API, such as http://127.0.0.1:8765"
+    )
+    telegram_api_url: WebAddress = Field(
+        "https://api.telegram.org", description="the address of a Bot API server, without a path"
+    )
+    telegram_limits: Annotated[Limits, NoDecode, BeforeValidator(_limits)] = Field(
+        Limits(), description="numbers such as all=28,chat=1,burst=3,group=20, where 0 is no limit"
+    )
+    webhook_url: HookAddress | None = Field(
+        None, description="the address that Telegram sends updates to, such as https://logmem.example.com/telegram"
+    )
+    webhook_secret: HookSecret | None = Field(
+        None, description="32 to 256 characters of A-Z, a-z, 0-9, _ and - that only Telegram and the bot know"
+    )
 
     @property
     def index_folder(self) -> Path | None:

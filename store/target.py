@@ -9,7 +9,7 @@ from pathlib import Path
 import redis
 
 from .engine.client import StoreProblem, Target
-from .engine.store import Store, open_store
+from .engine.store import WRITER, Store, open_store
 from .engine.tenancy import tenancy
 from .settings import Settings
 
@@ -33,12 +33,14 @@ def reached(settings: Settings, *, keep: bool = False) -> Iterator[Target]:
 
 
 @asynccontextmanager
-async def opened(target: Target, *, patience: float = PATIENCE, index: Path | None = None) -> AsyncIterator[Store]:
-    """An open store, its promise read (`store.promise`); closed at the end. `index` as for `Store`.
+async def opened(
+    target: Target, *, patience: float = PATIENCE, index: Path | None = None, user: str = WRITER
+) -> AsyncIterator[Store]:
+    """An open store, its promise read (`store.promise`); closed at the end. `index` and `user` as for `Store`.
 
     StoreProblem: it does not answer within `patience` seconds, lets us not in, or is not fit to stand on.
     """
-    store = open_store(target, index=index)
+    store = open_store(target, index=index, user=user)
     try:
         await _fit(store, time.monotonic() + patience)
         yield store

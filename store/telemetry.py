@@ -1,7 +1,7 @@
 """The log of a process: JSON lines on stderr, or for eyes where that is a terminal; no secret is ever in it.
 
 configure(level)       once a process, from its `__main__`
-masked(text) -> str    the text with keys, session tokens, sign-in links and passwords in addresses blotted out
+masked(text) -> str    the text with keys, session and bot tokens, sign-in links and passwords in addresses blotted out
 """
 
 import logging
@@ -14,10 +14,12 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 __all__ = ["configure", "masked"]
 
-LOUD = ("httpx", "httpcore", "asyncio", "mcp")  # speak of every request (with its address) at INFO
+LOUD = ("httpx", "httpcore", "asyncio", "mcp", "telegram")  # speak of every request (with its address) at INFO
 _SECRETS = (
     (re.compile(r"\b(lm[a-z]_[A-Za-z0-9]+)_[A-Za-z0-9]+"), r"\1_…"),
     (re.compile(r"(/sign-in/)[A-Za-z0-9_-]+"), r"\1…"),
+    (re.compile(r"(/bot[0-9]+:)[^/\s\"']+"), r"\1…"),
+    (re.compile(r"(?<![0-9])([0-9]{5,20}:)[A-Za-z0-9_-]{20,}"), r"\1…"),
     (re.compile(r"(\b(?:redis|rediss|unix|https?)://)[^/@\s]+@"), r"\1…@"),
 )
 

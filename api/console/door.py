@@ -7,10 +7,12 @@ from starlette.responses import Response
 
 from store.domain.errors import Refused
 from store.engine.store import Store
+from store.verbs.faults import told_plainly
+from store.verbs.identity import recognise
 from store.verbs.sessions import link_for, no_link, sign_in, sign_out, signed_in, simulated
 
 from ..auth import COOKIE, session_badge
-from . import looks
+from . import looks, way
 from .forms import read_form
 from .frame import Frame, Whose, quoted, to
 from .session import check_form, check_signing_in, forget, form_token, keep
@@ -77,8 +79,10 @@ class Door:
             raise
         if request.cookies.get(COOKIE):
             await self._end(request)
-        response = to("/")
+        response = to(way.wanted(request))
         keep(response, session, secure=secure(request))
+        if way.COOKIE in request.cookies:
+            way.forget(response, secure=secure(request))
         return response
 
     async def sign_out(self, request: Request) -> Response:
@@ -132,6 +136,16 @@ async def whose_session(request: Request) -> Whose:
         return Whose()
     space = request.path_params.get("space", "")
     return Whose(person, form_token(badge), space if space in names else "")
+
+
+async def name_of(request: Request) -> str:
+    """Whose session came along, also one that was ended, as commands take their name; '' where that is not known."""
+    try:
+        with told_plainly():
+            who = await recognise(store_of(request), session_badge(request))
+    except Refused:
+        return ""
+    return who.principal.partition(":")[2]
 
 
 async def session_over(request: Request) -> bool:

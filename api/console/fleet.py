@@ -10,7 +10,7 @@ from store.verbs.call import Result
 
 from .forms import Fields, Form
 from .frame import Tab, quoted, to
-from .log import OUR_SENTENCES
+from .rows import OUR_SENTENCES
 from .visit import Page, Posted, Visit
 
 STATES = {  # word and tone of each state of a principal

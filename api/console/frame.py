@@ -1,6 +1,7 @@
 """What all pages stand in: templates, static files, the headers that keep a page safe, and how it looks to a person."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,10 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+JOINED = ("css", "js")
 TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+_PLAIN = re.compile("[A-Za-z0-9_.~-]*")
 
 Headers = dict[str, str]
 
@@ -97,9 +101,11 @@ class Frame:
 
 
 def _static(folder: Path) -> Mapping[str, bytes]:
-    """The files by name; those of `css/` in the order of their names are one sheet."""
+    """The files by name; those of `css/` and `js/` are one sheet and one script each, in the order of their names."""
     found = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in TYPES}
-    return {**found, "console.css": b"\n".join(path.read_bytes() for path in sorted((folder / "css").glob("*.css")))}
+    sheet, script = (b"\n".join(path.read_bytes() for path in sorted((folder / of).glob(f"*.{of}"))) for of in JOINED)
+    # In a scope of its own: the parts know each other's names, and no page or tool that looks at it does.
+    return {**found, "console.css": sheet, "console.js": b'"use strict";\n(() => {\n' + script + b"})();\n"}
 
 
 def to(path: str) -> Response:
@@ -109,4 +115,4 @@ def to(path: str) -> Response:
 
 def quoted(text: str) -> str:
     """A part of an address."""
-    return quote(text, safe="")
+    return text if _PLAIN.fullmatch(text) else quote(text, safe="")

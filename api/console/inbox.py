@@ -10,32 +10,17 @@ from store.verbs.call import Result
 from . import inert
 from .forms import Fields, Form
 from .frame import Tab
+from .rows import STATES, waits
 from .visit import Page, Posted, Visit
 
-STATES = {  # words and tone of each state of an ask or item
-    "pending": ("Waiting for a decision", "open"),
-    "approved": ("Approved", "yes"),
-    "rejected": ("Rejected", "no"),
-    "answered": ("Answered", "yes"),
-    "expired": ("Expired: nobody decided", "past"),
-    "withdrawn": ("Withdrawn", "past"),
-    "redeemed": ("Approved and used", "yes"),
-    "lapsed": ("Approval lapsed unused", "past"),
-    "taken_back": ("Approval taken back", "no"),
-    # Of an item, where an ask has no such state.
-    "open": ("Waiting to be taken over", "open"),
-    "accepted": ("Accepted", "yes"),
-    "declined": ("Declined", "no"),
-}
 ROWS_SHOWN = 2000  # of a payload as a tree; one with more is shown as canonical JSON, so that its page stays light
 
 
 async def everything(visit: Visit) -> Response:
     """What waits for me, soonest deadline first; what I decided lately; what waits for others."""
     found = await _list(visit)
-    waits = found["count"] + found["handed_count"]
-    title = f"({waits}) Inbox" if waits else "Inbox"
-    return visit.page("inbox.html", title=title, v=found, one=None, states=STATES)
+    count = found["count"] + found["handed_count"]
+    return await _shown(visit, found, None, title=f"({count}) Inbox" if count else "Inbox")
 
 
 async def ask(visit: Visit) -> Response:
@@ -52,9 +37,19 @@ async def _one(visit: Visit, of: str) -> Response:
     one = await _look(visit)
     if one["of"] != of:
         return visit.to(one["of"], one["what"])
-    found = await _list(visit)
+    return await _shown(visit, await _list(visit), one, title=inert.said(one["summary"]))
+
+
+async def _shown(visit: Visit, found: Result, one: Result | None, *, title: str) -> Response:
+    opened = one["what"] if one else ""
+    lists = {
+        name: waits(found[name], past=name in ("decided", "settled"), v=found, address=visit.address, opened=opened)
+        for name in ("waiting", "decided", "others", "settled")
+    }
+    phones = (await visit.call("claims"))["claims"]
+    claims = [each for each in phones if each["person"] != visit.caller.principal or each.get("latest")]
     return visit.page(
-        "inbox.html", title=inert.said(one["summary"]), v=found, one=one, states=STATES, rows_shown=ROWS_SHOWN
+        "inbox.html", title=title, v=found, one=one, lists=lists, claims=claims, states=STATES, rows_shown=ROWS_SHOWN
     )
 
 

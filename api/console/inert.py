@@ -9,12 +9,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from markupsafe import Markup, escape
 
-from store.domain.moments import DAY, HOUR, MINUTE, SECOND, age, moment, since, span
+from store.domain.moments import DAY, HOUR, MINUTE, SECOND, age, since, span
 from store.domain.text import one_line
 from store.verbs.canonical import canonical
 
@@ -34,6 +34,9 @@ FILTERS = (
     "held",
     "verb",
     "version",
+    "in_line",
+    "ago_time",
+    "left_time",
 )
 PASSING = ("now", "says", "stands", "until", "age")  # what a result says otherwise each time, though nothing changed
 # Kinds whose summary is a sentence of ours; what somebody said with it stands in the payload.
@@ -44,7 +47,11 @@ ESCAPES = re.compile(r'((?:\\u[0-9a-f]{4}|\\U[0-9a-f]{8})+|\\[nrt"\\])')
 MARKED = 2000  # escapes of one text that are marked; one with more is shown without marks, so that its page stays light
 ESCAPED = 10  # characters that one becomes at most
 BRIEF = 200  # characters of a text on a list
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
 MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+_TIME = '<time datetime="%s" data-rel="%s" title="%s">%s</time>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ def brief(text: str) -> str:
 
 def escapes(line: str) -> Markup:
     """Escaped text for a page, with each escape marked: what hides in a text should strike the eye."""
+    if "\\" not in line:
+        return escape(line)
     parts = ESCAPES.split(line)  # text and escapes by turns
     if len(parts) > 2 * MARKED:
         return escape(line)
@@ -92,6 +101,11 @@ def escapes(line: str) -> Markup:
 def shown(text: str) -> Markup:
     """`said`, with its escapes marked."""
     return escapes(said(text))
+
+
+def in_line(line: str) -> Markup:
+    """A text on one line as `brief` or `said` make it, in the order in which it stands, its escapes marked."""
+    return Markup(f'<bdi dir="ltr">{escapes(line)}</bdi>')  # noqa: S704 - what is put in is escaped
 
 
 def bare(text: str) -> str:
@@ -143,13 +157,13 @@ def _key(key: str) -> str:
 
 def ms(iso: str) -> int:
     """Ms since 1970 of a time in a result."""
-    return moment(iso, now=0)
+    return (datetime.fromisoformat(iso) - EPOCH) // MILLISECOND
 
 
 def utc(iso: str) -> str:
     """`30 Nov 2026, 10:48 UTC`."""
-    at = datetime.fromtimestamp(ms(iso) / SECOND, UTC)
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"
+    at = datetime.fromisoformat(iso)
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at.hour:02}:{at.minute:02} UTC"
 
 
 def ago(iso: str, now: str) -> str:
@@ -163,6 +177,16 @@ def left(iso: str, now: str) -> str:
     # To the nearest: an ask for a day has 24 h left while its page loads.
     unit = next((unit for below, unit in ((MINUTE, SECOND), (HOUR, MINUTE), (2 * DAY, HOUR)) if rest < below), DAY)
     return f"{age(max(rest + unit // 2, 5 * SECOND)).removesuffix(' ago')} left" if rest > 0 else "over"
+
+
+def ago_time(iso: str, now: str) -> Markup:
+    """`ago` that goes on counting with the script."""
+    return Markup(_TIME % (iso, "ago", utc(iso), ago(iso, now)))  # noqa: S704 - all of it is our own
+
+
+def left_time(iso: str, now: str) -> Markup:
+    """`left` that goes on counting with the script."""
+    return Markup(_TIME % (iso, "left", f"until {utc(iso)}", left(iso, now)))  # noqa: S704 - all of it is our own
 
 
 def held(seconds: int) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from store.domain.entry import KINDS, NOTE_KINDS, sequence
+from store.domain.entry import KINDS, NOTE_KINDS
 from store.domain.errors import Refused
 from store.domain.ids import Shape, shape
 from store.verbs.call import Result
@@ -16,43 +16,48 @@ from store.verbs.call import Result
 from . import inert
 from .frame import Tab
 from .inbox import ROWS_SHOWN
+from .rows import OUR_SENTENCES, lines
 from .visit import Page, Visit
 
 ROWS = 50  # entries of a page, where there are as many
-CALLS = 8  # of the feed for one page: where a filter lets little through, it says how far it has looked
 SEARCHED = 20  # hits of a search
 TRAIL = 12  # entries of a trail that stand beside one of them
-LAST = 10**16  # above every number of an entry
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {  # kinds that one looks for together
     "notes": ("Notes of every kind", NOTE_KINDS),
     "trouble": ("Trouble and questions", ("stuck", "problem", "fix", "question", "answer")),
     "decisions": (
         "Asks and decisions",
-        ("asked", "decided", "redeemed", "taken_back", "withdrawn", "expired", "lapsed"),
+        ("asked", "decided", "redeemed", "taken_back", "withdrawn", "expired", "lapsed", "undelivered", "reminded"),
     ),
     "handing": (
         "Jobs, handoffs and huddles",
         ("assigned", "staged", "handoff", "accepted", "declined", "posted", "huddle", "synthesis"),
     ),
-    "shifts": ("Shifts and syncs", ("started", "recap", "status", "bio", "checked_in")),
+    "shifts": (
+        "Shifts and syncs",
+        ("started", "recap", "status", "bio", "checked_in", "overdue", "accounted", "digest"),
+    ),
     "access": (
         "Keys, people and rules",
-        ("minted", "renewed", "revoked", "role", "link", "rule", "signed_in", "signed_out"),
+        (
+            "minted",
+            "renewed",
+            "revoked",
+            "role",
+            "link",
+            "rule",
+            "signed_in",
+            "signed_out",
+            "paired",
+            "unpaired",
+            "on_call",
+            "expiring",
+        ),
     ),
 }
 ALONE = tuple(sorted(KINDS))  # kinds that one looks for one at a time
 SINCE = {"": "Any time", "1h": "The last hour", "24h": "The last 24 hours", "7d": "The last 7 days", "30d": "30 days"}
-TONES = {  # of kinds that one looks out for
-    "asked": "open", "question": "open", "handoff": "open", "huddle": "open", "decided": "link", "redeemed": "yes",
-    "fix": "yes", "accepted": "yes", "stuck": "no", "problem": "no", "declined": "no", "taken_back": "no",
-    "revoked": "no", "fact": "link", "synthesis": "link",
-}  # fmt: skip
-# Their summaries are sentences of ours, in which nobody else's words stand; no agent can write an entry of these kinds.
-OUR_SENTENCES = frozenset((
-    "minted", "renewed", "revoked", "role", "link", "rule", "signed_in", "signed_out", "created", "started", "redeemed",
-))  # fmt: skip
-
 NOTHING = re.compile(" Nothing was (written|read|searched)[.]")  # what a refusal says to who tried to
 
 Said = dict[str, str]
@@ -62,29 +67,27 @@ FIELDS = ("q", "where", "by", "kinds", "since", "cursor")
 async def everything(visit: Visit) -> Response:
     """A page of the Log, or what a search found; a filter that means nothing is said beside what was typed."""
     said = {name: visit.asked(name).strip() for name in FIELDS}
-    now = (await visit.call("connection"))["clock"]
+    here = _here(visit, said)
     try:
         found = await (_searched if said["q"] else _read)(visit, said)
     except Refused as no:
         if no.status not in (400, 404) or no.code == "scope_unknown":
             raise
         visit = replace(visit, no=Refused(no.code, NOTHING.sub("", no.message)))
-        found = {"caller": visit.caller.principal, "space": visit.space, "lines": []}
+        found = {**await visit.call("connection"), "lines": []}
     title = f"Search: {inert.brief(said['q'])}" if said["q"] else "Log"
     return visit.page(
         "log.html",
         title=title,
-        v={**found, "now": now},
+        v=found,
         said=said,
         filtered=_filtered(said),
         follows=not (said["q"] or said["cursor"] or visit.no),
         sets=SETS,
         alone=ALONE,
         spans=SINCE if said["since"] in SINCE else {**SINCE, said["since"]: said["since"]},
-        tones=TONES,
-        plain=OUR_SENTENCES,
-        here=_here(visit, said),
-        place=_place,
+        rows=lines(found["lines"], now=found["now"], address=visit.address, here=here),
+        here=here,
     )
 
 
@@ -110,11 +113,6 @@ def _here(visit: Visit, said: Said) -> Callable[..., str]:
     return address
 
 
-def _place(entry_id: str) -> str:
-    """Where an entry stands among others, for the script: those that came later sort before it."""
-    return f"{LAST - sequence(entry_id):017}"
-
-
 def _kinds(said: str) -> list[str] | str:
     if said in SETS:
         return list(SETS[said][1])
@@ -122,19 +120,10 @@ def _kinds(said: str) -> list[str] | str:
 
 
 async def _read(visit: Visit, said: Said) -> Result:
-    """A page of the feed: as many calls as fill it, each going on where the one before ended."""
-    given: dict[str, Any] = {name: said[name] for name in ("where", "by", "since")}
-    lines: list[Result] = []
-    found: Result = {}
-    looked, cursor = 0, said["cursor"]
-    for _ in range(CALLS):
-        found = await visit.call("feed", limit=ROWS - len(lines), kinds=_kinds(said["kinds"]), cursor=cursor, **given)
-        lines += found["entries"]
-        looked += found.get("scanned", len(found["entries"]))
-        cursor = found.get("cursor", "")
-        if not cursor or len(lines) >= ROWS:
-            break
-    return {**found, "lines": lines, "looked": looked, "cursor": cursor}
+    """A page of the feed; where a filter lets little through, it says how far it has looked."""
+    given: dict[str, Any] = {name: said[name] for name in ("where", "by", "since", "cursor")}
+    found = await visit.call("feed", limit=ROWS, kinds=_kinds(said["kinds"]), **given)
+    return {"cursor": "", **found, "lines": found["entries"], "looked": found.get("scanned", len(found["entries"]))}
 
 
 async def _searched(visit: Visit, said: Said) -> Result:
@@ -163,8 +152,8 @@ async def _one(visit: Visit, id: str) -> Response:
     wanted = shape(id)
     if wanted not in (Shape.ENTRY, Shape.FACT):
         raise Refused("not_found", "There is no such entry.")
-    now = (await visit.call("connection"))["clock"]
     found = await visit.call("view", what=id)
+    here = _here(visit, {})
     one = found.get("entry", {"id": id, "kind": "redacted", "summary": "[redacted]"})
     trail: list[Result] = []
     if one.get("trail"):
@@ -173,13 +162,12 @@ async def _one(visit: Visit, id: str) -> Response:
     return visit.page(
         "entry.html",
         title=inert.brief(one["summary"]),
-        v={**found, "now": now},
+        v=found,
         e=one,
-        trail=trail,
-        tones=TONES,
+        trail=lines(trail, now=found["now"], address=visit.address, here=here),
         plain=OUR_SENTENCES,
         rows_shown=ROWS_SHOWN,
-        here=_here(visit, {}),
+        here=here,
         leads=_leads(visit),
         states=STATES,
     )

@@ -10,14 +10,15 @@ from store.domain.errors import Refused
 
 from ..answers import record
 from ..auth import COOKIE
-from . import fleet, inbox, jobs, keys, log
-from .door import Door, secure, session_over, whose_session
+from . import fleet, inbox, jobs, keys, log, telegram, way
+from .door import Door, name_of, secure, session_over, whose_session
 from .forms import action, read_form
 from .frame import NOBODY, Frame, Headers, quoted, to
 from .session import check_form, forget
 from .visit import Page, Posted, Show, visit
 
-PAGES: tuple[Page, ...] = (inbox.PAGE, fleet.PAGE, jobs.PAGE, log.PAGE, keys.PAGE)  # in the order of the navigation
+# In the order of the navigation.
+PAGES: tuple[Page, ...] = (inbox.PAGE, fleet.PAGE, jobs.PAGE, log.PAGE, keys.PAGE, telegram.PAGE)
 
 EVERY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 TITLES = {400: "That did not work", 403: "Not for you", 404: "Not found", 409: "It stands otherwise", 413: "Too large"}
@@ -31,7 +32,7 @@ class Console:
     """The pages of the table and the door, guarded."""
 
     def __init__(self) -> None:
-        self.frame = Frame([page.tab for page in PAGES])
+        self.frame = Frame([*dict.fromkeys(page.tab for page in PAGES)])
         self.door = Door(self.frame)
 
     def router(self) -> APIRouter:
@@ -113,18 +114,31 @@ class Console:
     async def problem(self, request: Request, no: Refused) -> Response:
         """A refusal as a page; without a session, how to get one."""
         if no.status == 401:
-            text = _own_words(request, no)
-            signed = request.cookies.get(COOKIE) and not request.url.path.startswith("/sign-in/")
-            over = signed and await session_over(request)  # one space's no is not the end of it in others
-            response = self.frame.page(
-                request, "help.html", status=401, title="Sign in", text=text, stands=signed and not over
-            )
-            if over:
-                forget(response, secure=secure(request))
-            return response
+            return await self._outside(request, no)
         title = TITLES.get(no.status, UNAVAILABLE)
         later = {"Retry-After": str(no.facts["retry_after"])} if "retry_after" in no.facts else {}
         return await self._trouble(request, no.status, title, no.message, code=no.code, headers=later)
+
+    async def _outside(self, request: Request, no: Refused) -> Response:
+        """How to come in, and back to the page that was asked for."""
+        signed = request.cookies.get(COOKIE) and not request.url.path.startswith("/sign-in/")
+        over = signed and await session_over(request)  # one space's no is not the end of it in others
+        page = way.asked(request)
+        response = self.frame.page(
+            request,
+            "help.html",
+            status=401,
+            title="Sign in",
+            text=_own_words(request, no),
+            name=await name_of(request) or "NAME",
+            stands=signed and not over,
+            wanted=bool(page),
+        )
+        if over:
+            forget(response, secure=secure(request))
+        if page:
+            way.keep(response, page, secure=secure(request))
+        return response
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
         async def guarded(request: Request) -> Response:

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from starlette.requests import Request
@@ -22,6 +23,7 @@ from .forms import Fields, Form
 from .frame import Frame, Tab, Whose, quoted, to
 from .session import form_token
 
+IN_FULL = {verb: row.in_full for verb, row in ROWS.items()}  # no page is cut to what a model's context has room for
 SAME = ("after",)  # what an address keeps from page to page of one list
 
 
@@ -61,12 +63,17 @@ class Visit:
     async def call(self, verb: str, *, action_id: str = "", **args: Any) -> Result:
         """Do what a row of the catalogue does; arguments that are '' are left out. Refuses what it refuses."""
         given = {name: value for name, value in args.items() if value != ""}
-        return await perform(self.store, self.badge, ROWS[verb], given, action_id=action_id, caller=self.caller)
+        return await perform(self.store, self.badge, IN_FULL[verb], given, action_id=action_id, caller=self.caller)
 
     def address(self, *parts: str) -> str:
         """An address in this space; what the list of this page goes on from stays in it."""
+        before, after = self._around
+        return f"{before}{'/'.join(map(quoted, parts))}{after}"
+
+    @cached_property
+    def _around(self) -> tuple[str, str]:
         kept = "&".join(f"{name}={quoted(self.asked(name))}" for name in SAME if self.asked(name))
-        return f"/s/{quoted(self.space)}/{'/'.join(map(quoted, parts))}{'?' if kept else ''}{kept}"
+        return f"/s/{quoted(self.space)}/", f"?{kept}" if kept else ""
 
     def to(self, *parts: str) -> Response:
         """Go to another page of this space."""

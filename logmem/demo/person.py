@@ -38,6 +38,16 @@ class Person:
         found = (await self.operator.every("people"))["people"]
         return any(each["person"] == self.id and each["signed_in"] for each in found)
 
+    async def phone(self) -> str:
+        """The bot that brings the ask to their phone, or '': they are not paired, or it is not at work."""
+        from store.engine.botstore import WELL, bot_state, standing
+
+        found = await self.operator.do("people", person=self.name)
+        store = self.operator.store
+        state = await bot_state(store.reader)
+        works = standing(state, now=await store.shared.clock()) == WELL
+        return state.get("username", "") if found.get("telegram") == "paired" and works else ""
+
     async def approve(self, trail: str) -> Mapping[str, Any]:
         """Sign in by a link, look at the ask, approve what was shown, sign out. Fault: the server refuses."""
         import httpx

@@ -155,7 +155,11 @@ class Stage:
             sign_in = (
                 f"  First sign in as {self.person.id}, by this link, once, within 10 minutes: {links['login_url']}"
             )
-        turn = f"  Your turn: decide it in the console, within {self._time}. Meanwhile nothing runs.\n"
+        bot = await self.person.phone()
+        if bot:
+            links["bot"] = bot
+        where = f"in the console, or on your phone (@{bot})" if bot else "in the console"
+        turn = f"  Your turn: decide it {where}, within {self._time}. Meanwhile nothing runs.\n"
         self.teller.remark(f"{turn}{sign_in}\n  The ask: {ask}", **links)
 
     async def _tell(self, step: Step | Act, args: Mapping[str, Any], reply: Reply) -> None:

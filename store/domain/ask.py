@@ -14,7 +14,8 @@ from .entry import ABSENT, Entry, Logged
 from .errors import Refused
 from .ids import principal
 from .moments import DAY, HOUR, MINUTE, duration, iso, since, span, until
-from .text import one_line
+from .reminder import remind_at
+from .said import quoted_words, words_of
 from .via import surface
 
 RISKS = ("low", "normal", "high")
@@ -25,7 +26,6 @@ VALID_MINIMUM = MINUTE
 VALID_FOR = {"low": DAY, "normal": DAY, "high": HOUR}  # default and upper bound of valid_for, by risk
 PENDING_LIMIT = 20
 OPTION_LENGTH = 200  # characters
-SAID_SHOWN = 200  # characters of an answer or a reason in a sentence
 ANY_APPROVER = ("role:approver",)
 ROLES = ("approver", "owner")  # that an ask may name
 
@@ -68,10 +68,17 @@ class Ask(Document):
     closed_by: str = ""
     told: int = 0  # the verdict was surfaced to the requester
     questioned: bool = False  # a person's question waits for the requester
+    reminded: int = 0  # how often those who may decide it were reminded
+    unheard: int = 0  # since when (ms) nobody who may decide it can be reached
+    unshown: tuple[str, ...] = ()  # people whose phones its card cannot be shown on
     asked: str = entry_id()
     decided: str = entry_id()
     ended: str = entry_id()
     question: str = entry_id()
+
+    @property
+    def carded(self) -> bool:
+        return True
 
     def indexes(self) -> Iterator[Index]:
         if self.state == "pending":
@@ -79,6 +86,8 @@ class Ask(Document):
             yield Index("asked", self.by, self.deadline)
             yield Index("same", f"{self.by}:{self.content}", self.deadline)
             yield Index("due", "", self.deadline)
+            if at := remind_at(self.made, self.deadline, self.reminded):
+                yield Index("remind", "", at)
             return
         # One member for each ask, kept as long as the ask itself; read from a time on, never whole.
         yield Index("settled", "", self.settled)
@@ -338,14 +347,6 @@ def grounds(ask: Ask) -> str:
     return ask.ended if ask.state == "taken_back" else ask.decided
 
 
-def words_of(said: Logged | None) -> dict[str, str]:
-    """The answer and the reason that a person gave in this entry (of `grounds`); neither where they gave none."""
-    payload = said.entry.payload if said and said.entry else None
-    if not isinstance(payload, dict):
-        return {}
-    return {k: payload[k] for k in ("answer", "reason") if payload.get(k)}
-
-
 def verdict_of(ask: Ask, *, said: Logged | None = None) -> dict[str, Any]:
     """The facts of how an ask ended, for programs; `said` is the entry of `grounds`, for what was answered and why."""
     facts = {
@@ -367,12 +368,12 @@ def verdict_of(ask: Ask, *, said: Logged | None = None) -> dict[str, Any]:
 
 def told(ask: Ask, *, now: int, said: Logged | None = None) -> str:
     """How an ask stands, in a sentence; `said` is the entry of `grounds`, for what was answered and why."""
+    if ask.state == "pending":
+        return f"Nobody has decided yet; there is time until {iso(ask.deadline)}."
     when = since(now - ask.settled)
     after = since(now - ask.closed)
-    words = _quoted(said)
+    words = quoted_words(said)
     match ask.state:
-        case "pending":
-            return f"Nobody has decided yet; there is time until {iso(ask.deadline)}."
         case "expired":
             return f"The deadline passed {when} and nobody had decided."
         case "withdrawn":
@@ -384,11 +385,3 @@ def told(ask: Ask, *, now: int, said: Logged | None = None) -> str:
         case "taken_back":
             return f"{ask.closed_by} took the approval back {after}{words}."
     return f"{ask.settled_by} {ask.state} this {when}{surface(ask.via)}{words}."
-
-
-def _quoted(said: Logged | None) -> str:
-    """`: "the answer", reason "why"`, or '' when nothing was said."""
-    words = {k: one_line(text, SAID_SHOWN) for k, text in words_of(said).items()}
-    if "answer" in words and "reason" in words:
-        return f": {words['answer']}, reason {words['reason']}"
-    return "".join(f": {text}" for text in words.values())

@@ -42,7 +42,9 @@ class Commit:
     """One call's changes. Every document that it read is expected unchanged.
 
     `not_after` is a time in ms by the store's clock, 0 for none: past it the call is decided anew.
-    `touches` are index entries that belong to no document (who wrote last, and when).
+    `touches` are index entries that belong to no document (who wrote last, and when); `drops` are taken away.
+    `cards` are refs (`kind:id`) whose cards are to be looked at beside those of the documents.
+    `epoch` is that of the scheduler that writes, where the space has not noted it yet; 0 for none.
     `once` is what the caller alone gets to see, the first time (a secret); it is never kept.
     """
 
@@ -51,7 +53,10 @@ class Commit:
     entries: tuple[Entry, ...] = ()
     texts: tuple[MailText, ...] = ()
     touches: tuple[tuple[Index, str], ...] = ()
+    drops: tuple[tuple[Index, str], ...] = ()
     not_after: int = 0
+    cards: tuple[str, ...] = ()
+    epoch: int = 0
     once: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -4,7 +4,7 @@ The bot keeps these records; a press is checked against them by whoever decides.
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from .errors import Refused
@@ -17,6 +17,8 @@ STEPS = {  # the only place where the state of a copy may change
     ("sending", "timed_out"): "uncertain",  # it may have arrived: its buttons stay good, and another copy is sent
     ("sending", "crashed"): "uncertain",
     ("uncertain", "pressed"): "sent",  # who presses it has it
+    ("uncertain", "blocked"): "unreachable",  # it is edited where its message is known all the same
+    ("sending", "pressed"): "sent",  # sooner than Telegram has told us that it arrived
     ("pending", "blocked"): "unreachable",
     ("sending", "blocked"): "unreachable",
     ("sent", "blocked"): "unreachable",
@@ -31,7 +33,9 @@ class Copy:
 
     `digest` is of the ask as this copy shows it ('' for an item); `pages` how many the card has and `seen` which of
     them were shown, from 0; `shown` names the last rendering, so that the same is not sent twice; times in ms.
-    `live` is false for a copy that a newer one has taken the place of.
+    `live` is false for a copy that a newer one has taken the place of. `bot` is the number of the bot whose message it
+    is (0: not known), `layout` names how what it shows is split into pages, which `seen` hangs on, and `push` is how
+    often its person had been reminded when it was sent.
     """
 
     token: str
@@ -50,6 +54,9 @@ class Copy:
     sent: int = 0
     opened: int = 0
     why: str = ""
+    bot: int = 0
+    layout: str = ""
+    push: int = 0
 
     @property
     def whole(self) -> bool:
@@ -58,7 +65,7 @@ class Copy:
 
     def line(self) -> str:
         """As it is stored."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(vars(self), ensure_ascii=False, separators=(",", ":"))
 
 
 def copy_from(line: str | bytes) -> Copy:

@@ -33,6 +33,11 @@ class Document:
         """How indexes and events name this document: `kind:id`."""
         return f"{self.kind}:{self.id}"
 
+    @property
+    def carded(self) -> bool:
+        """Whether people get a card of it, which has to be looked at again whenever it changes."""
+        return False
+
     def indexes(self) -> Iterator[Index]:
         """The index entries that this document has, as a pure function of it."""
         return iter(())

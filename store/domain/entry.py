@@ -42,8 +42,23 @@ PEOPLE_KINDS = (
     "rule",
     "signed_in",
     "signed_out",
+    "paired",
+    "unpaired",
+    "on_call",
 )
-SYSTEM_KINDS = ("created", "expired", "lapsed", "redacted")
+SYSTEM_KINDS = (
+    "created",
+    "expired",
+    "lapsed",
+    "redacted",
+    "undelivered",
+    "reminded",
+    "overdue",
+    "accounted",
+    "expiring",
+    "review",
+    "digest",
+)
 KINDS = frozenset((*NOTE_KINDS, *TOOL_OF_KIND, *PEOPLE_KINDS, *SYSTEM_KINDS))
 
 

@@ -36,6 +36,7 @@ class Fact(Document):
     supersedes: str = ""
     superseded_by: str = ""
     superseded_at: int = 0
+    reminded: int = 0  # when it was said that its review is due
     said: str = entry_id()
 
     def indexes(self) -> Iterator[Index]:
@@ -45,6 +46,8 @@ class Fact(Document):
         yield Index("known", "", self.made)
         if self.review_by:
             yield Index("facts", self.by, self.review_by)
+            if not self.reminded:
+                yield Index("review", "", self.review_by)
 
     def due(self, now: int) -> bool:
         """Whether it is past its review and still stands."""

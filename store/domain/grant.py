@@ -10,6 +10,7 @@ from .moments import DAY, age
 
 LEASE_DAYS = 90  # of a key, at most
 SOON = 7 * DAY  # ms before a key's end from which it is to be renewed
+WARNED = (SOON, DAY)  # ms before a key's end at which those whom it concerns are told
 SIGN_IN = "Sign in again."
 AGENT_MAY = ("read", "write", "gate")
 
@@ -19,6 +20,7 @@ class Grant(Document):
     """`id` is the credential's public id; times in ms. Its secret is checked before, against the shared record.
 
     `minted_by` is who made the key, or the link that a session was opened with ('' for the operator's links).
+    `warned` is when it was last said that it ends soon.
     """
 
     kind = "grant"
@@ -30,6 +32,7 @@ class Grant(Document):
     revoked: int = 0
     responsible: str = ""
     minted_by: str = ""
+    warned: int = 0
     profile: str = "fleet"
 
     def indexes(self) -> Iterator[Index]:
@@ -41,8 +44,16 @@ class Grant(Document):
                 yield Index("unrevoked", self.principal, self.created)
                 yield Index("leases", "", self.expires)
                 yield Index("live", self.principal, self.expires)
+                if at := warn_at(self):
+                    yield Index("warn", "", at)
         elif not self.revoked:
             yield Index("sessions", self.principal, self.expires)
+
+
+def warn_at(grant: Grant) -> int:
+    """When it is to be said next that the key ends soon (ms), 0 for no more. A key that was made short is no news."""
+    since = max(grant.created, grant.warned)
+    return next((at for at in (grant.expires - before for before in WARNED) if at > since), 0)
 
 
 def end(grant: Grant, *, simulated: bool) -> int:

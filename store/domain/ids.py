@@ -5,6 +5,7 @@ The domain draws no random numbers: whoever calls hands in the bits.
 
 import base64
 import difflib
+import hashlib
 import heapq
 import re
 import unicodedata
@@ -36,6 +37,7 @@ __all__ = [
     "parse_place",
     "principal",
     "shape",
+    "short_code",
 ]
 
 PRINCIPALS = ("agent", "human", "system")
@@ -137,6 +139,11 @@ def new_trail(bits: bytes) -> str:
     if len(bits) * 8 != TRAIL_BITS:
         raise ValueError(f"a trail takes {TRAIL_BITS} bits, not {len(bits) * 8}")
     return "ask_" + base64.urlsafe_b64encode(bits).rstrip(b"=").decode()
+
+
+def short_code(trail: str) -> str:
+    """Six letters and digits that people type for a trail; another trail may have the same."""
+    return base64.b32hexencode(hashlib.sha256(trail.encode()).digest()).decode().lower()[:6]
 
 
 def new_item(bits: bytes) -> str:

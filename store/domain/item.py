@@ -12,12 +12,14 @@ from .document import Document, Index, entry_id
 from .entry import PLACEHOLDER, Logged
 from .errors import Refused
 from .moments import DAY, MINUTE, age, iso, since
+from .person import ROLES
 from .text import one_line
 from .via import surface
 
 DEADLINE = (5 * MINUTE, 30 * DAY)  # bounds of an item's deadline, from now
 DEADLINE_USUAL = DAY
 REASON_SHOWN = 200  # characters of a reason in a refusal
+PEOPLE = tuple(f"role:{role}" for role in ROLES)  # roles that no agent fills
 
 STEPS = {  # the only place where an item's state may change
     ("open", "accept"): "accepted",
@@ -55,6 +57,7 @@ class Item(Document):
     huddle: str = ""  # of a seat
     urgent: bool = False
     context: tuple[str, ...] = ()  # ids of the entries of facts that went along
+    unshown: tuple[str, ...] = ()  # people whose phones its card cannot be shown on
     unsearched: bool = False  # the index could not say in time which; they are looked for when the item is viewed
     sent: str = entry_id()
     ended: str = entry_id()
@@ -63,6 +66,11 @@ class Item(Document):
     def thread(self) -> str:
         """The trail on which its entries stand."""
         return self.huddle or self.id
+
+    @property
+    def carded(self) -> bool:
+        """What is for people: by name, or by a role that only people have."""
+        return self.to.startswith("human:") or self.to in PEOPLE
 
     def indexes(self) -> Iterator[Index]:
         if self.state == "open":
@@ -158,6 +166,20 @@ def answer(seat: Item, *, by: str, via: str, now: int, ended: Logged | None = No
             argument="answers",
         )
     return settle(seat, "answer", by=by, roles=(), via=via, now=now, ended=ended)
+
+
+def answered_by(item: Item, *, now: int, ended: Logged | None = None) -> str:
+    """What somebody who replies to it says: the `answer` of a seat, or a `question` about a handoff.
+
+    Refuses expired, already_settled: nobody waits for it any more. About work that was accepted one may ask on.
+    """
+    live = item.as_of(now)
+    if item.huddle:
+        return "answer"
+    if live.state not in ("open", "accepted"):
+        code = "expired" if live.state == "expired" else "already_settled"
+        raise Refused(code, f"{told(live, now=now, ended=ended)} Nothing changed.", **outcome(live, ended=ended))
+    return "question"
 
 
 def answer_call(seat: Item) -> dict[str, Any]:

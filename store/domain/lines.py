@@ -163,7 +163,7 @@ def _ask(view: View, ask: Document) -> Ranked:
         left = ask.deadline - view.now
         yield (2, ask.deadline), Line(section="questions", at=at, facts=facts, texts=text, left=left)
     elif ask.state == "pending":
-        facts |= {"age": _age(view, ask.made)}
+        facts |= {"age": _age(view, ask.made), **({"warning": "no_approver_reachable"} if ask.unheard else {})}
         left = ask.deadline - view.now
         yield (
             (6, ask.deadline),

@@ -65,6 +65,11 @@ def forward(
     return lines + [line for id, line in weighty.items() if id not in there], len(lines)
 
 
+def each(entries: Iterable[Logged]) -> list[Line]:
+    """All of them, each short as in any list: for who reads them on a page, where their number is bound enough."""
+    return [_cut(entry) for entry in entries]
+
+
 def some(names: Iterable[str], *, budget: int) -> list[str]:
     """The first of these ids that fit `budget` tokens."""
     fit: list[str] = []

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from typing import NoReturn
 
 from .errors import Refused
@@ -104,6 +105,7 @@ def until(text: object, *, now: int, bounds: tuple[int, int], usual: int, name: 
     return moment(text, now=now, low=now + shortest, high=now + longest, name=name)
 
 
+@lru_cache(maxsize=8192)  # a list says the same deadlines again and again
 def iso(ms: int) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-11-30T10:48:02.123Z`. `ms` since 1970, up to the year 9999."""
     return (_EPOCH + ms * _MILLISECOND).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -189,7 +189,8 @@ def _sync(s: Mapping[str, Any]) -> str:
 
 
 def _pending(s: Mapping[str, Any]) -> str:
-    return f"asked {s['age']} ago, not decided{_left(s)}: {_q(s['summary'])}"
+    unheard = ", and nobody who may decide can be reached" if "warning" in s else ""
+    return f"asked {s['age']} ago, not decided{_left(s)}{unheard}: {_q(s['summary'])}"
 
 
 def _mail(s: Mapping[str, Any]) -> str:

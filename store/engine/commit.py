@@ -1,27 +1,23 @@
 """The one way that anything changes: a plan, committed whole by commit.lua or not at all."""
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import NamedTuple
 
-import redis
 from redis.asyncio import Redis
 
 from ..domain.commit import Commit
 from ..ledger.chain import Line
 from .documents import changed, dump
-from .exchange import exchange
 from .keys import Keys
+from .outbox import mark, ring
 from .reads import Seen
+from .script import Argument, Script, text_of
 
-SCRIPT = (Path(__file__).parent / "lua" / "commit.lua").read_text()
+SCRIPT = text_of("commit")
 FEED_LENGTH = 10_000  # events that a reader may fall behind before it must read anew
-
-Argument = str | int | bytes
 
 
 class What(StrEnum):
@@ -84,6 +80,9 @@ def spell(
         writes += [("ZREM", slot(keys.index(i.name, i.owner)), put.doc.ref) for i in sorted(gone)]
         writes += [("ZADD", slot(keys.index(i.name, i.owner)), i.score, put.doc.ref) for i in sorted(new)]
     writes += [("ZADD", slot(keys.index(i.name, i.owner)), i.score, member) for i, member in commit.touches]
+    writes += [("ZREM", slot(keys.index(i.name, i.owner)), member) for i, member in commit.drops]
+    writes += [("HSET", slot(keys.leader), "epoch", commit.epoch)] if commit.epoch else []
+    writes += [("ZADD", slot(keys.outbox), mark(), ref) for ref in commit.cards]
     # As JSON, so that no text of a caller's can look like a placeholder of the script's.
     writes += [("SET", slot(keys.mail(m.id)), json.dumps(m.text), "PX", m.life) for m in commit.texts]
     entries: list[Argument] = []
@@ -111,16 +110,12 @@ class Committer:
     """commit.lua as a function."""
 
     def __init__(self, client: Redis, script: str = SCRIPT) -> None:
-        self._client, self._script = client, script
-        self._sha = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+        self._client, self._script = client, Script(script)
 
     async def __call__(
         self, keys: Keys, commit: Commit, *, seen: Mapping[str, Seen], lines: list[Line], action: Action
     ) -> Outcome:
         names, argv = spell(keys, commit, seen=seen, lines=lines, action=action)
-        tail = (len(names), *names, *argv)
-        try:
-            ((what, *rest),) = await exchange(self._client, [("EVALSHA", self._sha, *tail)])
-        except redis.exceptions.NoScriptError:  # the server was started anew; the script did not run
-            ((what, *rest),) = await exchange(self._client, [("EVAL", self._script, *tail)])
+        then = (ring(keys.space),) if commit.cards else ()
+        what, *rest = await self._script(self._client, names, argv, then=then)
         return Outcome(What(what.decode()), [x.decode() for x in rest])

@@ -3,7 +3,7 @@
     ensure(home, fsync="always") -> Embedded     start the server of this folder, or join the one that runs
     stop(home) -> bool                           stop it cleanly; False if none ran
     Embedded: home, socket, pid, started         `started` is True for the call that started the server
-    Embedded.password(user), Embedded.uri(user)  for the users of users.acl: lm-api, lm-read, lm-admin
+    Embedded.password(user), Embedded.uri(user)  for the users of users.acl: lm-api, lm-bot, lm-read, lm-admin
     StoreProblem                                 raised by all of them, with what to do
 
 They block (a start takes some 40 ms, a large ledger longer); call them before the event loop or in a thread.

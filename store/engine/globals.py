@@ -1,4 +1,4 @@
-"""Records that belong to no space: credentials, sessions, sign-in links, people, the list of spaces.
+"""Records that belong to no space: credentials, sessions, sign-in links, people, their accounts, the list of spaces.
 
 One key a record, so that a cluster can spread them. None of them grants anything: what a credential may do in a
 space is its grant there, which every commit checks.
@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from redis.asyncio import Redis
 
+from .accounts import Accounts
 from .keys import shared
 
 SHARDS = 16
@@ -41,6 +42,7 @@ class Globals:
         self._write: _Command = writer.execute_command
         self._read: _Command = reader.execute_command
         self._known: dict[tuple[str, str], Identity] = {}
+        self.accounts = Accounts(self._write, self._read, self.clock)
 
     async def add_credential(self, who: Identity, *, life: int = 0) -> None:
         """Write whose a credential is; it opens nothing until its grant stands in a space. `life` in ms, 0 for ever."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..domain.document import Document, entry_fields
@@ -18,7 +19,7 @@ T_co = TypeVar("T_co", covariant=True)
 class Seen(NamedTuple):
     """What was seen under a key: a document's revision ('' when absent) in `rev`, or the size of an index in `#`.
 
-    In `#<ms>` it is how many of an index have that score or a higher one.
+    In `#<ms>` it is how many of an index have that score or a higher one, in `@<member>` the score of one of them.
     """
 
     field: str
@@ -103,6 +104,19 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
+class Members:
+    """A range's members as a set of `kind:id`, as the store has them: for counting those of several indexes once."""
+
+    range: Range
+
+    def commands(self, keys: Keys) -> list[Command]:
+        return self.range.commands(keys)[:1]
+
+    def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[frozenset[bytes], dict[str, Seen]]:
+        return frozenset(got[0]), {}
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """How many members of an index have a score from `low` to `high` (ms; 0 for no upper bound)."""
 
@@ -132,7 +146,9 @@ class Score:
         return [("ZSCORE", keys.index(self.name, self.owner), self.member)]
 
     def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[int | None, dict[str, Seen]]:
-        return (None if got[0] is None else int(float(got[0]))), {}
+        score = None if got[0] is None else int(float(got[0]))
+        seen = Seen(f"@{self.member}", "" if score is None else str(score))
+        return score, {keys.index(self.name, self.owner): seen}
 
 
 class Lines(NamedTuple):
@@ -173,6 +189,29 @@ class Numbered:
 
 
 @dataclass(frozen=True, slots=True)
+class Stretch:
+    """The entries with these numbers, in their order; numbers without one are left out.
+
+    `naming` are parts of their canonical JSON: what has not one of each group is left out unread, but for the last.
+    Such a part may stand in a payload too, so what is given is to be looked at again.
+    """
+
+    seqs: tuple[int, ...]
+    naming: tuple[tuple[bytes, ...], ...] = ()
+
+    def commands(self, keys: Keys) -> list[Command]:
+        return [("HMGET", keys.segment(n), *seqs) for n, seqs in groupby(self.seqs, segment)]
+
+    def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[list[Logged], dict[str, Seen]]:
+        raws = [raw for part in got for raw in part if raw]
+        named = [raw for raw in raws[:-1] if self._named(raw)] if self.naming else raws[:-1]
+        return [record(raw).logged() for raw in named + raws[-1:]], {}
+
+    def _named(self, raw: bytes) -> bool:
+        return all(any(part in raw for part in group) for group in self.naming)
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """The entry with this id, or None."""
 
@@ -184,6 +223,24 @@ class Written:
     def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[Logged | None, dict[str, Seen]]:
         found, _ = Numbered(sequence(self.id)).parse(keys, got)
         return (found if found and found.id == self.id else None), {}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The entries with these ids, in any order; unknown ones are left out."""
+
+    ids: tuple[str, ...]
+
+    def commands(self, keys: Keys) -> list[Command]:
+        return self._stretch().commands(keys)
+
+    def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[list[Logged], dict[str, Seen]]:
+        found, _ = self._stretch().parse(keys, got)
+        asked = set(self.ids)
+        return [one for one in found if one.id in asked], {}
+
+    def _stretch(self) -> Stretch:
+        return Stretch(tuple(sorted(set(map(sequence, self.ids)))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,20 @@ from .promise import Promise, durability
 from .reads import Command, Read, Seen
 
 WRITER, READER = "lm-api", "lm-read"
+SCHEDULER = "lm-scheduler"
 
 
 class Store:
     """Two clients for two users: one that commits, and one that can only read. Close it when done.
 
     `index` is the folder of the derived indexes; without one they stand in a folder of their own, gone at the end.
+    `user` is the one that commits.
     """
 
-    def __init__(self, writer: Redis, reader: Redis, *, target: Target, index: Path | None = None) -> None:
-        self.writer, self.reader, self.target = writer, reader, target
+    def __init__(
+        self, writer: Redis, reader: Redis, *, target: Target, index: Path | None = None, user: str = WRITER
+    ) -> None:
+        self.writer, self.reader, self.target, self.user = writer, reader, target, user
         self.commit = Committer(writer)
         self.shared = Globals(writer, reader)
         self.feed = Feed(reader, target)
@@ -76,7 +80,7 @@ class Store:
 
     async def check(self) -> Promise:
         """Read the durability in force and keep it. Raises StoreProblem for a server that LogMem cannot stand on."""
-        self.promise = await durability({READER: self.reader, WRITER: self.writer})
+        self.promise = await durability({READER: self.reader, self.user: self.writer})
         return self.promise
 
     async def close(self) -> None:
@@ -86,6 +90,7 @@ class Store:
         await self.reader.aclose()
 
 
-def open_store(target: Target, *, index: Path | None = None) -> Store:
-    """The store behind `target`; connects when first used. `index` as for `Store`."""
-    return Store(open_client(target, user=WRITER), open_client(target, user=READER), target=target, index=index)
+def open_store(target: Target, *, index: Path | None = None, user: str = WRITER) -> Store:
+    """The store behind `target`; connects when first used. `index` and `user` as for `Store`."""
+    writer, reader = open_client(target, user=user), open_client(target, user=READER)
+    return Store(writer, reader, target=target, index=index, user=user)

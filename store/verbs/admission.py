@@ -7,13 +7,18 @@ from ..domain.errors import Refused
 from ..domain.grant import Grant, check_live
 from ..domain.person import Member
 from ..domain.policy import Request, permit
+from ..domain.reach import Reach
 from ..domain.shift import Shift
 from ..domain.space import Space
-from ..engine.reads import Command, Doc
+from ..engine.reads import Command, Doc, Seen
 from .call import Admitted, Call, Replay
-from .identity import OPERATOR, Badge, Caller
+from .identity import BOT, OPERATOR, OURS, SCHEDULER, Badge, Caller
 
-OPERATOR_MAY = ("read", "write", "manage")
+MAY = {  # of our own, who have no grant
+    OPERATOR: ("read", "write", "manage"),
+    BOT: ("read", "write"),
+    SCHEDULER: ("read", "manage"),
+}
 
 
 @dataclass(slots=True)
@@ -31,7 +36,9 @@ class Admission:
         """The documents that say who calls; absent ones are read as well, and expected to stay absent."""
         caller = call.caller
         docs: list[Doc[Any]] = [Doc(Space, caller.space)]
-        if self.badge.kind != "operator":
+        if self.badge.kind == "telegram":
+            docs.append(Doc(Reach, caller.principal))  # stands for a grant: here the account is theirs
+        elif self.badge.kind not in OURS:
             docs.append(Doc(Grant, self.badge.id))
         if caller.is_human:
             docs.append(Doc(Member, caller.principal))
@@ -42,6 +49,8 @@ class Admission:
     def commands(self, call: Call) -> list[Command]:
         keys = call.keys
         head: list[Command] = [("TIME",), ("GET", keys.clock), ("HGET", keys.head, "ms")]
+        if self.badge.kind == "scheduler":
+            head.append(("HGET", keys.leader, "epoch"))
         if self.done:
             head.append(("GET", self.done))
         return head + [command for read in self.reads(call) for command in read.commands(keys)]
@@ -51,6 +60,7 @@ class Admission:
         (seconds, micros), offset, last, *rest = got
         # As in commit.lua: a clock that was set back brings nothing back to life.
         now = max(int(seconds) * 1000 + int(micros) // 1000 + int(offset or 0), int(last or 0))
+        epoch = (rest.pop(0) or b"").decode() if self.badge.kind == "scheduler" else ""
         record = rest.pop(0) if self.done else None
         docs: dict[str, Any] = {}
         for read, raw in zip(self.reads(call), rest, strict=True):
@@ -63,7 +73,9 @@ class Admission:
         call.admitted = Admitted(now, space, grant, member, docs.get("shift"), may)
         if not (space.id or call.row.founds):
             raise _unknown(caller.space)
-        self._check_credential(caller, grant, now=now, simulated=space.simulated)
+        if self.badge.kind == "scheduler":
+            self._check_leads(call, epoch)
+        self._check_credential(caller, grant, docs.get("reach"), now=now, simulated=space.simulated)
         if caller.is_human and not may:
             raise _outside(caller)
         row, profile = call.row, grant.profile if grant else ""
@@ -71,8 +83,24 @@ class Admission:
         if record:
             raise Replay(record.decode())
 
-    def _check_credential(self, caller: Caller, grant: Grant | None, *, now: int, simulated: bool) -> None:
-        if self.badge.kind == "operator":
+    def _check_leads(self, call: Call, epoch: str) -> None:
+        """A scheduler writes only while no later one has been here: not now, and not by the time of the commit."""
+        if int(epoch or 0) > int(self.badge.id):
+            raise Refused(
+                "stale",
+                f"A scheduler of epoch {epoch} leads in {call.caller.space}, and this one is of epoch {self.badge.id}. "
+                "Nothing was written.",
+            )
+        call.seen[call.keys.leader] = Seen("epoch", epoch)
+
+    def _check_credential(
+        self, caller: Caller, grant: Grant | None, reach: Reach | None, *, now: int, simulated: bool
+    ) -> None:
+        if self.badge.kind in OURS:
+            return
+        if self.badge.kind == "telegram":
+            if reach is None or str(reach.account) != self.badge.id:
+                raise Refused("unauthenticated", f"This Telegram account is not paired in {caller.space} (any more).")
             return
         if grant is None or grant.principal != caller.principal:
             raise Refused("unauthenticated", "This key is not known here. Ask an owner to mint one.")
@@ -81,8 +109,8 @@ class Admission:
 
 def _may(caller: Caller, grant: Grant | None, member: Member | None) -> tuple[str, ...]:
     """The effects that the caller has: of the role for a person, of the grant for an agent."""
-    if caller.principal == OPERATOR:
-        return OPERATOR_MAY
+    if caller.principal in MAY:
+        return MAY[caller.principal]
     if caller.is_human:
         return member.may if member else ()
     return grant.may if grant else ()

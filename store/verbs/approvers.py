@@ -1,12 +1,17 @@
 """Approvers: who may decide an ask now, and how each can be reached."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..domain.ask import Ask, check_eligible, eligible, same_eyes
+from ..domain.copy import Copy
+from ..domain.delivery import delivered, is_named, wanted
 from ..domain.grant import Grant
 from ..domain.person import Member
-from ..engine.reads import Doc, Page, Range
+from ..domain.reach import Reach
+from ..engine.copies import Sent
+from ..engine.reads import Doc, Page, Range, Read
 from .call import Call, Result
 
 LIMIT = 200  # people of a role
@@ -27,14 +32,42 @@ class Roles:
         """From the pages of `ROLES`."""
         return cls(approver.ids(Member), frozenset(owner.ids(Member)), approver.size > 1)
 
+    def changed(self, member: Member | None) -> "Roles":
+        """With this membership in place of the one that its person has now."""
+        if member is None:
+            return self
+        others = [person for person in self.approvers if person != member.id]
+        approves, owns = "approver" in member.roles, "owner" in member.roles
+        approvers = [*others, member.id] if approves else others
+        owners = self.owners - {member.id} | ({member.id} if owns else frozenset())
+        return Roles(approvers, frozenset(owners), len(approvers) > 1)
+
     def held(self, person: str) -> tuple[str, ...]:
         """The roles of one of the approvers that an ask may name."""
         return ("approver", "owner") if person in self.owners else ("approver",)
 
 
-def four_eyes(call: Call, *, several: bool) -> bool:
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """What a commit changes of who decides, for telling how asks stand once it is done: of one person, or the rule.
+
+    `opened` is a session that begins, `ended` the id of one that ends.
+    """
+
+    member: Member | None = None
+    reach: Reach | None = None
+    opened: Grant | None = None
+    ended: str = ""
+    rule: str = ""
+
+
+AS_IT_IS = Otherwise()
+
+
+def four_eyes(call: Call, *, several: bool, rule: str = "") -> bool:
     """Whether high risk takes somebody else than who answers for the key; `several` people approve here."""
-    return several if call.space.four_eyes == "auto" else call.space.four_eyes == "on"
+    rule = rule or call.space.four_eyes
+    return several if rule == "auto" else rule == "on"
 
 
 async def check_decider(call: Call, ask: Ask) -> None:
@@ -49,27 +82,96 @@ def standing(call: Call) -> tuple[tuple[str, ...], str]:
     return (call.member.roles if call.member else (), call.grant.minted_by if call.grant else "")
 
 
-async def audience(call: Call, ask: Ask, *, roles: Roles | None = None) -> Result:
-    """Those who may decide the ask now, each with the ways to reach them; a warning when nobody can."""
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Who may decide an ask now, who of them has a session for that, how Telegram reaches them, and what was sent."""
+
+    ask: Ask
+    people: Sequence[str]
+    signed_in: frozenset[str]
+    reaches: Mapping[str, Reach]
+    copies: Sequence[Copy]
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """Who of them is to get a card."""
+        if self.ask.state != "pending":
+            return ()
+        return wanted(self._shown_to, named=is_named(self.ask.approvers), reminded=self.ask.reminded)
+
+    @property
+    def _shown_to(self) -> list[Reach]:
+        """Those to whom the card of this ask can be shown, if anything reaches them."""
+        return [reach for reach in self.reaches.values() if reach.id not in self.ask.unshown]
+
+    @property
+    def warning(self) -> str:
+        """What is wrong with that, or ''."""
+        if not self.people:
+            return "no_eligible_approver"
+        if self.signed_in:
+            return ""
+        live = any(reach.live for reach in self._shown_to)
+        return "no_approver_reachable" if not live else "no_strong_approver" if self.ask.risk == "high" else ""
+
+    @property
+    def delivery(self) -> Mapping[str, str]:
+        """How far each card has come, of those who get or got one."""
+        return delivered(self.reaches.values(), wanted=self.wanted, copies=self.copies, unshown=self.ask.unshown)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it waits, and nobody who may decide it can be reached."""
+        return self.ask.state == "pending" and self.warning in ("no_approver_reachable", "no_eligible_approver")
+
+    @property
+    def shown(self) -> Result:
+        """For results: each with the ways to reach them."""
+        delivery = self.delivery
+        asked = [
+            {"who": p, "reach": self._ways(p), **({"delivery": delivery[p]} if p in delivery else {})}
+            for p in self.people
+        ]
+        return {"asked": asked, **({"warning": self.warning} if self.warning else {})}
+
+    def _ways(self, person: str) -> list[str]:
+        reach = self.reaches.get(person)
+        arrives = bool(reach and reach.live) and person not in self.ask.unshown
+        ways = {"console": person in self.signed_in, "telegram": arrives}
+        return [way for way, there in ways.items() if there]
+
+
+async def audience(call: Call, ask: Ask, *, roles: Roles | None = None, but: Otherwise = AS_IT_IS) -> Audience:
+    """Those who may decide the ask now, each with the ways to reach them; a warning when nobody can.
+
+    `but`: as it will be once that has changed.
+    """
     if roles is None:
         roles = Roles.of(*await call.look(*ROLES))
-    strict = ask.risk == "high" and four_eyes(call, several=roles.several)
+    roles = roles.changed(but.member)
+    strict = ask.risk == "high" and four_eyes(call, several=roles.several, rule=but.rule)
     people = [p for p in roles.approvers if eligible(ask, by=p, roles=roles.held(p), four_eyes=strict)]
-    reached = await _reached(call, ask, people, strict=strict)
-    asked = [{"who": p, "reach": ["console"] if p in reached else []} for p in people]
-    if not asked:
-        return {"asked": asked, "warning": "no_eligible_approver"}
-    return {"asked": asked} if reached else {"asked": asked, "warning": "no_approver_reachable"}
+    on = call.space.telegram or bool(but.reach)  # before the first pairing there is nothing to be read
+    reads: list[Read[Any]] = [sessions_of(call, p) for p in people]
+    reads += [*(Doc(Reach, p) for p in people), Sent(ask.ref)] if on else []
+    found = await call.look_each(reads) if reads else []
+    pages, reaches = found[: len(people)], found[len(people) : 2 * len(people)]
+    open_ = [(p, id) for p, page in zip(people, pages, strict=True) for id in page.ids(Grant) if id != but.ended]
+    there = await _strangers(call, ask, open_) if strict else {person for person, _ in open_}
+    if but.opened and but.opened.principal in people and not (strict and same_eyes(ask, but.opened.minted_by)):
+        there.add(but.opened.principal)
+    now = {reach.id: reach for reach in reaches if reach} | ({but.reach.id: but.reach} if but.reach else {})
+    reached = {p: now[p] for p in people if p in now and now[p].account}
+    return Audience(ask.as_of(call.now), people, frozenset(there), reached, found[-1] if on else ())
 
 
-async def _reached(call: Call, ask: Ask, people: Iterable[str], *, strict: bool) -> set[str]:
-    """Who of them has a session in which they may decide the ask."""
-    people = list(people)
-    limit = SESSIONS_LIMIT if strict else 1
-    pages = await call.look_each(Range("sessions", p, limit, low=call.now) for p in people)
-    open_ = [(person, id) for person, page in zip(people, pages, strict=True) for id in page.ids(Grant)]
-    if not strict:
-        return {person for person, _ in open_}
-    grants = await call.look_each(Doc(Grant, id) for _, id in open_)
-    pairs = zip(open_, grants, strict=True)
+def sessions_of(call: Call, person: str) -> Range:
+    """The read of a person's open sessions, for those who read more with it."""
+    return Range("sessions", person, SESSIONS_LIMIT, low=call.now)
+
+
+async def _strangers(call: Call, ask: Ask, sessions: Sequence[tuple[str, str]]) -> set[str]:
+    """Whose sessions are somebody else's eyes."""
+    grants = await call.look_each(Doc(Grant, id) for _, id in sessions)
+    pairs = zip(sessions, grants, strict=True)
     return {person for (person, _), grant in pairs if grant and not same_eyes(ask, grant.minted_by)}

@@ -116,7 +116,7 @@ async def _asked(call: Call, wish: _Wish) -> Commit:
             f'Withdraw one: logmem_ask {{withdraw: "{pending.members[0][1]}"}}',
         )
     new = replace(new, content=content, digest=digest(rules.bound(new, entry, space=call.caller.space)))
-    said = await audience(call, new, roles=roles)
+    said = (await audience(call, new, roles=roles)).shown
     return Commit(
         result={**_standing(new, call.now), **said, **place.said},
         puts=(*place.puts, put(new, asked=0)),
@@ -191,7 +191,8 @@ def checked(ask: Ask, said: Logged | None, *, space: str) -> Entry:
 async def _rejoin(call: Call, trail: str, *, roles: Roles) -> Commit:
     """The pending ask that has the same content."""
     same = await found(call, trail)
-    return Commit(result={**_standing(same, call.now), **await audience(call, same, roles=roles), "rejoined": True})
+    said = (await audience(call, same, roles=roles)).shown
+    return Commit(result={**_standing(same, call.now), **said, "rejoined": True})
 
 
 async def _earlier(call: Call, trail: str, *, expires_in: Length, valid_for: Length) -> _Wish:

@@ -1,7 +1,7 @@
 """One call of one verb: what it may know, and how it reads."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, overload
 
 from ..domain.commit import Commit
@@ -12,7 +12,7 @@ from ..domain.person import Member
 from ..domain.shift import Shift
 from ..domain.space import Space
 from ..engine.keys import Keys
-from ..engine.reads import Command, Read, Seen, Written
+from ..engine.reads import Command, Read, Seen, Texts, Written
 from ..engine.store import Store
 from .identity import Caller
 
@@ -31,7 +31,8 @@ class Row:
     `again` completes the result of a replay with what is not kept, from the same arguments; `founds` marks the one
     verb that needs no space to stand yet, `lets_in` the one that a surface does before what its caller wants; `around`
     is a loop that waits around a read; `action_id` makes that an argument too; `turns` names an argument and the row
-    that runs in this one's place when that is true; `whole` marks results for programs, of which nothing is cut.
+    that runs in this one's place when that is true; `whole` marks results that no model reads, but a program or a
+    person: bounded by how many there are alone, nothing is cut to a number of tokens, and they say what time it is.
     """
 
     verb: str
@@ -50,6 +51,11 @@ class Row:
     def pure(self) -> bool:
         """Whether it only reads, whatever its arguments."""
         return self.effect == "read" and (self.turns is None or self.turns[1].pure)
+
+    @property
+    def in_full(self) -> "Row":
+        """The row as a surface of people calls it: `whole`."""
+        return replace(self, whole=True)
 
 
 class Replay(Exception):
@@ -188,8 +194,11 @@ class Call:
         """The entries with these ids (unknown ones left out), in one round trip; known ones are not read twice."""
         wanted = dict.fromkeys(i for i in ids if i)
         missing = [i for i in wanted if i not in self.records]
-        found = await self.look_each(Written(i) for i in missing) if missing else []
-        self.records.update((e.id, e) for e in found if e)
+        ahead = [i for i in missing if self._known(Written(i))]
+        found = [e for e in await self.look_each(map(Written, ahead)) if e] if ahead else []
+        if far := tuple(i for i in missing if i not in ahead):
+            found += await self.look(Texts(far))
+        self.records.update((e.id, e) for e in found)
         return {i: self.records[i] for i in wanted if i in self.records}
 
     async def admit(self) -> None:

@@ -4,6 +4,7 @@ from ..domain import ask as rules
 from ..domain.commit import Commit, Quote, put
 from ..domain.entry import ABSENT, check_summary
 from ..domain.errors import Refused
+from ..domain.via import ASSURANCE, check_assurance
 from .approvers import check_decider, standing
 from .asks import REASON_LIMIT, found, grounds, words
 from .call import Call
@@ -20,11 +21,12 @@ async def decide(
         verdict,
         by=call.me,
         via=call.caller.via,
-        assurance="session",
+        assurance=ASSURANCE[call.caller.via],
         shown=digest,
         now=call.now,
         said=await grounds(call, ask),
     )
+    check_assurance(new.assurance, risk=ask.risk, verdict=verdict)
     if len(reason) > REASON_LIMIT or len(answer) > REASON_LIMIT:
         raise Refused("too_long", f"reason and answer may have {REASON_LIMIT} characters. Nothing changed.")
     # What nobody can read any more, or what was altered, can only be rejected.

@@ -8,10 +8,10 @@ from ..domain.entry import KINDS, Logged, sequence
 from ..domain.errors import Refused
 from ..domain.fact import Fact
 from ..domain.ids import PLACES, PRINCIPALS, Shape, near, parse_place, shape
-from ..domain.listing import forward
+from ..domain.listing import each, forward
 from ..domain.moments import moment
 from ..domain.text import quoted
-from ..engine.reads import Doc, Head, Log, Numbered
+from ..engine.reads import Doc, Head, Lines, Log, Stretch
 from .arguments import Length, Names
 from .call import Call, Result
 from .paging import no_cursor, opened, sealed
@@ -21,6 +21,8 @@ from .recipients import principals
 LIMIT = 20  # entries of a page, where nothing else is said
 LIMITS = (1, 50)
 SCAN = 200  # entries that one call looks at where a filter may pass few of them
+SCAN_WHOLE = 1600  # the same for a person's page
+STEP = 400  # of them, that are read at once
 
 TRAIL_LIMIT = 130  # characters of `trail:` and a label
 
@@ -41,9 +43,15 @@ class Wanted(NamedTuple):
         """Whether some entries are passed over."""
         return bool(self.kinds or self.by)
 
+    @property
+    def naming(self) -> tuple[tuple[bytes, ...], ...]:
+        """What stands in the record of each entry that may be wanted."""
+        groups = (("by", [self.by] if self.by else []), ("kind", self.kinds))
+        return tuple(tuple(f'"{key}":"{one}"'.encode() for one in group) for key, group in groups if group)
+
     def over(self, entry: Logged) -> bool:
         """Whether neither this entry nor any before it is wanted."""
-        return entry.seq <= self.after or entry.ts < self.since
+        return bool((self.after and entry.seq <= self.after) or (self.since and entry.ts < self.since))
 
     def has(self, entry: Logged) -> bool:
         if not self.filters:
@@ -93,45 +101,74 @@ async def _mark_facts(call: Call, lines: Sequence[Result]) -> None:
 
 
 class _Page(NamedTuple):
-    """Entries, newest first, the position of each, and how many there are in all."""
+    """What was looked at: numbers, newest first, the position of the first, and those entries that may be wanted.
+
+    `total` is how many there are in all.
+    """
 
     entries: list[Logged]
-    positions: dict[int, int]
+    seqs: list[int]
+    first: int
     total: int
 
 
 async def _page(call: Call, place: str, *, cursor: tuple[int, int], limit: int, wanted: Wanted) -> _Page:
     """What is looked at: what a page has and one more, or where a filter passes few of them up to `SCAN`."""
-    seqs, first, total = await _numbers(call, place, cursor=cursor, width=SCAN if wanted.filters else limit + 1)
+    scan = SCAN_WHOLE if call.row.whole else SCAN
+    width = scan if wanted.filters else limit + 1
+    seqs, first, total, own = await _numbers(call, place, cursor=cursor, width=width, author=wanted.by)
+    # What the author's own Log has not, is not theirs; the last is read in any case, since it tells how far one got.
+    likely = [n for n in seqs if n in own or n == seqs[-1]] if own is not None else seqs
     entries: list[Logged] = []
-    for part in (seqs[: limit + 1], seqs[limit + 1 :]):
-        if part:
-            entries += [e for e in await call.look_each(Numbered(n) for n in part) if e]
-        if sum(map(wanted.has, entries)) > limit or any(map(wanted.over, entries)):
+    passed = at = 0
+    while at < len(likely):
+        end = at + STEP if at else limit + 1
+        part = await call.look(Stretch(tuple(likely[at:end]), wanted.naming))
+        entries += part
+        passed += sum(map(wanted.has, part))
+        at = end
+        if passed > limit or (part and wanted.over(part[-1])):  # later ones are no older
+            seqs = seqs[: seqs.index(likely[min(at, len(likely)) - 1]) + 1]
             break
-    return _Page(entries, {seq: first - n for n, seq in enumerate(seqs)}, total)
+    return _Page(entries, seqs, first, total)
 
 
-async def _numbers(call: Call, place: str, *, cursor: tuple[int, int], width: int) -> tuple[list[int], int, int]:
+class _Numbers(NamedTuple):
     """Numbers of entries, newest first, the position of the first, and how many there are in all.
 
-    A cursor names a position in a list that only grows, and what stands there.
+    `own` are those among them that the author may have written, None where that is not known.
     """
+
+    seqs: list[int]
+    first: int
+    total: int
+    own: frozenset[int] | None = None
+
+
+async def _numbers(call: Call, place: str, *, cursor: tuple[int, int], width: int, author: str) -> _Numbers:
+    """Of the Log of a place, or of the ledger. A cursor names a position in a list that only grows, and its number."""
     end, mark = cursor
     if not place:
         head = await call.look(Head())
         if end and (end != mark or end > head):
             no_cursor()
         first = end - 1 if end else head
-        return list(range(first, max(0, first - width), -1)), first, head
-    lines = await call.look(Log(place, width + bool(end), end))
-    if end:
-        if end > lines.size or lines.seqs[-1] != mark:
-            no_cursor()
-        return lines.seqs[-2::-1], end - 1, lines.size
+        return _Numbers(list(range(first, max(0, first - width), -1)), first, head)
+    beside = [Log(author, width)] if author not in ("", place) else []
+    lines, *theirs = await call.look_each([Log(place, width + bool(end), end), *beside])
+    if end and (end > lines.size or lines.seqs[-1] != mark):
+        no_cursor()
     if not lines.size and not await _there(call, place):
         raise await missing(call, place)
-    return lines.seqs[::-1], lines.size, lines.size
+    seqs = lines.seqs[-2::-1] if end else lines.seqs[::-1]
+    first = end - 1 if end else lines.size
+    return _Numbers(seqs, first, lines.size, _own(seqs, theirs[0]) if theirs else None)
+
+
+def _own(seqs: Sequence[int], theirs: Lines) -> frozenset[int]:
+    """Of these numbers, newest first, those in an author's Log; with those that are older than what was read of it."""
+    since = theirs.seqs[0] if theirs.size > len(theirs.seqs) else 0
+    return frozenset(theirs.seqs) | frozenset(n for n in seqs if n < since)
 
 
 async def _there(call: Call, place: str) -> bool:
@@ -141,21 +178,23 @@ async def _there(call: Call, place: str) -> bool:
 
 def _shown(call: Call, page: _Page, *, wanted: Wanted, limit: int, where: str) -> Result:
     """The page: what of it is wanted and fits, and the cursor behind the last that was looked at for it."""
-    entries = page.entries
-    over = next((n for n, entry in enumerate(entries) if wanted.over(entry)), len(entries))
-    passed = [n for n, entry in enumerate(entries[:over]) if wanted.has(entry)]
-    lines, fit = forward([entries[n] for n in passed[:limit]])
-    looked = passed[fit - 1] + 1 if fit < len(passed) else over
-    last = entries[looked - 1] if looked else None
-    position = page.positions[last.seq] if last else 0
+    over = next((entry.seq for entry in page.entries if wanted.over(entry)), 0)
+    passed = [entry for entry in page.entries if entry.seq > over and wanted.has(entry)]
+    shown = passed[:limit]
+    lines, fit = (each(shown), len(shown)) if call.row.whole else forward(shown)
+    # Where the page is full, it was looked at down to the last that it shows; else down to what is no longer wanted.
+    seqs = page.seqs
+    last = passed[fit - 1].seq if fit < len(passed) else next((n for n in reversed(seqs) if n > over), 0)
+    looked = seqs.index(last) + 1 if last else 0
+    position = page.first - looked + 1
     # Nothing is left where all was looked at, down to the first or to what is no longer wanted.
-    more = position > 1 and (fit < len(passed) or over == len(entries))
+    more = bool(last) and position > 1 and (fit < len(passed) or not over)
     result: Result = {"entries": lines}
     if wanted.filters:
         result["scanned"] = looked
     if not lines:
         result |= {"says": _nothing(call, page, wanted, where=where, more=more), "readable": page.total}
-    return {**result, "cursor": sealed(f"{position}.{last.seq}", of=("feed", where))} if more and last else result
+    return {**result, "cursor": sealed(f"{position}.{last}", of=("feed", where))} if more else result
 
 
 def _nothing(call: Call, page: _Page, wanted: Wanted, *, where: str, more: bool) -> str:

@@ -105,7 +105,7 @@ async def _everybody(call: Call) -> _All:
     here, blocked, wrote = await call.look(
         Range("roster", "", LIMIT),
         Scored(Range("blocked", "", 2 * LIMIT, latest=True)),
-        Scored(Range("idle", "", LIMIT)),
+        Scored(Range("active", "", LIMIT)),
     )
     since = {ref.removeprefix("now:"): at for at, ref in blocked}
     return _All(here.ids(Who), here.size, since, {id: at for at, id in wrote})
@@ -194,7 +194,7 @@ async def _one(call: Call, id: str) -> Result:
         raise await unknown(call, id, "not_found")
     person = id.startswith("human:")
     wrote, asks, live, sessions = await call.look(
-        Score("idle", "", id),
+        Score("active", "", id),
         Count("asked", id, low=call.now),
         Count("sessions", id, low=call.now),
         Range("sessions", id, SESSIONS, latest=True),

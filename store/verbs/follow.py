@@ -31,6 +31,7 @@ WAIT_LIMIT = 50_000  # ms
 WAIT_DEFAULT = 25  # seconds
 RECHECK = 1.0  # seconds: a revoked key, a passed deadline
 PAGE = 50  # entries read at once
+UNHEARD = ("reminded",)  # kinds that end no wait: they are for people
 PROBES = 31  # places in a Log that are looked at in one round trip: a million entries take four
 
 
@@ -148,7 +149,8 @@ def _followed(what: str, state: Result, news: _News, *, since: str, changed: boo
     more = news.size - shown
     result = {"what": what, **state, "changes": lines, **({"more": more} if more else {}), "cursor": cursor}
     again = {"tool": "logmem_follow", "args": {"what": what, "since": cursor}}
-    if not (changed or news.size):
+    told = [e for e in news.entries if not (e.entry and e.entry.kind in UNHEARD)]
+    if not (changed or told or more):
         return {**result, "pending": True, "next": again}
     waits = state.get("next", {}).get("tool") == "logmem_follow"  # from where it has read to
     return {**result, "next": again} if waits or (more and "next" not in state) else result

@@ -10,13 +10,16 @@ from ..domain.errors import Refused
 from ..domain.grant import Grant
 from ..domain.ids import bare, near
 from ..domain.person import Member
+from ..domain.reach import Reach
 from ..domain.text import quoted
 from ..engine.globals import Identity
 from ..engine.reads import Doc
 from ..engine.store import Store
 from .faults import told_plainly
 
-OPERATOR = "system:operator"
+OPERATOR, BOT, SCHEDULER = "system:operator", "system:bot", "system:scheduler"
+# Badges that no credential of a caller's makes, and who has them.
+OURS = {"operator": OPERATOR, "bot": BOT, "scheduler": SCHEDULER}
 KINDS: dict[str, tuple[str, Via]] = {"lmk": ("key", "token"), "lms": ("session", "console")}
 
 
@@ -25,10 +28,12 @@ class Badge:
     """What a surface hands over: a credential as presented and what was declared beside it. Nothing proven yet.
 
     `spaces` and `agents` are (where it was said, what was said). The operator's badge is made by the command only:
-    whoever can open the store as lm-api is the operator.
+    whoever can open the store as lm-api is the operator. The badge of a Telegram account (`id` is its number) and the
+    bot's own are made by the bot's door only, once it has seen the bot's credential. The scheduler's is made by itself;
+    its `id` is the epoch in which it leads.
     """
 
-    kind: Literal["key", "session", "operator"] | str
+    kind: Literal["key", "session", "operator", "telegram", "bot", "scheduler"] | str
     id: str = ""
     secret: str = ""
     via: Via = "system"
@@ -77,8 +82,10 @@ async def recognise(store: Store, badge: Badge) -> Identity:
 
     The secret is checked before anything is said: public ids stand in the Log for all to read.
     """
-    if badge.kind == "operator":
-        return Identity("operator", "", OPERATOR, "")
+    if badge.kind in OURS:
+        return Identity(badge.kind, "", OURS[badge.kind], "")
+    if badge.kind == "telegram":
+        return Identity("telegram", badge.id, await _paired(store, badge.id), "")
     found = await store.shared.identity(badge.kind, badge.id)
     proof = hashlib.sha256(badge.secret.encode()).hexdigest()
     if found is None or not hmac.compare_digest(found.proof, proof):
@@ -87,6 +94,17 @@ async def recognise(store: Store, badge: Badge) -> Identity:
         if name not in (found.principal, found.principal.partition(":")[2]):
             raise mismatch(found.principal, source, name)
     return found
+
+
+async def _paired(store: Store, account: str) -> str:
+    """Whose a Telegram account is now. Refuses unauthenticated."""
+    person = await store.shared.accounts.person(account)
+    if not person:
+        raise Refused(
+            "unauthenticated",
+            "This Telegram account is nobody's here. Nothing was done. Pair it by a code from the console: /start CODE",
+        )
+    return person
 
 
 def mismatch(principal: str, source: str, said: str) -> Refused:
@@ -112,6 +130,8 @@ async def enterable(store: Store, who: Identity) -> list[str]:
     if who.kind == "key":
         return [who.space]
     names = await _listed(store, who)
+    if who.kind == "telegram":
+        return await _reached(store, who, names)
     stands = await store.across(names, Doc(Grant, who.id), Doc(Member, who.principal))
     held = [grant for grant, _ in stands if grant]
     if held and all(grant.revoked for grant in held):  # an owner may have ended it in their space only
@@ -121,6 +141,13 @@ async def enterable(store: Store, who: Identity) -> list[str]:
         for name, (grant, member) in zip(names, stands, strict=True)
         if grant and not grant.revoked and member and member.role
     ]
+
+
+async def _reached(store: Store, who: Identity, names: list[str]) -> list[str]:
+    """Those of these spaces in which a Telegram account is its person's now, and they have a role."""
+    stands = await store.across(names, Doc(Reach, who.principal), Doc(Member, who.principal))
+    pairs = zip(names, stands, strict=True)
+    return [n for n, (reach, member) in pairs if reach and str(reach.account) == who.id and member and member.role]
 
 
 async def _listed(store: Store, who: Identity) -> list[str]:
@@ -143,7 +170,7 @@ async def enter(store: Store, badge: Badge) -> Caller:
     why = f"the {badge.spaces[0][0]} says so" if space else "the credential is bound to it"
     if not space:
         space = who.space or await _only(store, who)
-    elif who.kind == "operator":
+    elif who.kind in OURS:
         space = bare(space, "space", name="space")
     elif space not in await _listed(store, who):
         raise await _not_theirs(store, who, space)

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..domain import ask as rules
 from ..domain.ask import Ask
@@ -13,7 +14,8 @@ from ..domain.ids import Shape, known
 from ..domain.item import Item, addressed, told
 from ..domain.moments import DAY, iso
 from ..domain.policy import Request, permit
-from ..engine.reads import Doc, Page, Range, Scored
+from ..domain.said import words_of
+from ..engine.reads import Count, Doc, Members, Page, Range, Read, Scored
 from .approvers import audience, check_decider, four_eyes, standing
 from .asks import checked, grounds, words
 from .call import Call, Result
@@ -22,6 +24,7 @@ from .reads import ask_view, view
 
 SHOWN_LIMIT = 50  # of what waits, on one page
 READ_LIMIT = 200  # documents looked at for one list
+LOOK_LIMIT = 54  # of them, that are looked at first: mostly that fills a page
 WAITING_LIMIT = 5000  # ids of one index; what is beyond comes when those before it are settled
 OTHERS_LIMIT = 20
 LATELY = 7 * DAY
@@ -40,6 +43,23 @@ class Queued(NamedTuple):
     kind: str
 
 
+class Queue(NamedTuple):
+    """What waits: the nearest of it after a place, in order; and the indexes that all of it stands in, with sizes."""
+
+    ahead: list[Queued]
+    indexes: list[tuple[Range, int]]
+
+    @property
+    def more(self) -> bool:
+        """Whether it is more than is looked at for one page."""
+        return len(self.ahead) > READ_LIMIT
+
+    def beside(self, pages: Iterable[Page]) -> list[str]:
+        """The asks of these pages that do not wait in the queue: what does is looked at in its turn."""
+        waiting = {one.id for one in self.ahead}
+        return [id for page in pages for id in page.ids(Ask) if id not in waiting]
+
+
 async def inbox(call: Call, *, trail: str = "", after: str = "") -> Result:
     """Asks, handoffs and seats that wait for you, nearest deadline first; what you and others settled lately.
 
@@ -51,11 +71,8 @@ async def inbox(call: Call, *, trail: str = "", after: str = "") -> Result:
         return await _one(call, trail)
     roles, link_by = standing(call)
     owners = (call.me, *(f"role:{role}" for role in roles))
-    queue = await _queue(call, owners)
-    ahead = [one for one in queue if one[:2] > place]
     first = place == FIRST
-    approvers, *rest = await _rest(call, owners, first=first)
-    found = await _documents(call, ahead[:READ_LIMIT], rest)
+    queue, approvers, rest = await _lists(call, owners, place=place)
     strict = four_eyes(call, several=approvers.size > 1)
     may = "decide" in call.may
 
@@ -65,15 +82,23 @@ async def inbox(call: Call, *, trail: str = "", after: str = "") -> Result:
         able = may and rules.eligible(one, by=call.me, roles=roles, four_eyes=strict, link_by=link_by)
         return one.state == "pending" and able
 
-    waiting = [one for one in found if mine(one) and _order(one) > place]
-    shown = waiting[:SHOWN_LIMIT]
-    all_of_it = first and len(ahead) <= READ_LIMIT
+    # Of few all are looked at, so that they are counted; of many, as many as fill the page.
+    found: list[Ask | Item] = []
+    waiting: list[Ask | Item] = []
+    looked, beside = 0, queue.beside(rest)
+    for end in (LOOK_LIMIT, READ_LIMIT) if queue.more else (READ_LIMIT,):
+        found += await _documents(call, queue.ahead[looked:end], beside)
+        waiting = sorted((one for one in found if mine(one) and _order(one) > place), key=_order)
+        looked, beside = end, []
+        if len(waiting) > SHOWN_LIMIT:
+            break
+    all_of_it = first and not queue.more
     return {
-        **await _lines(call, shown, [one for one in found if not mine(one)] if first else []),
+        **await _lines(call, waiting[:SHOWN_LIMIT], [one for one in found if not mine(one)] if first else []),
         # Of what was not looked at, some may not be the caller's to decide: then it is about so many.
-        **_counted(waiting if all_of_it else queue),
+        **(_counted(waiting) if all_of_it else await _about(call, queue)),
         "more": not all_of_it,
-        **_onwards(waiting, ahead),
+        **_onwards(waiting, queue.ahead, looked=looked),
         "now": iso(call.now),
     }
 
@@ -89,33 +114,46 @@ def _order(one: Ask | Item) -> Place:
     return one.deadline, one.id
 
 
-def _counted(waiting: Sequence[Ask | Item | Queued]) -> Result:
+def _counted(waiting: Sequence[Ask | Item]) -> Result:
     asks = sum(one.kind == Ask.kind for one in waiting)
     return {"count": asks, "handed_count": len(waiting) - asks}
 
 
-def _onwards(waiting: Sequence[Ask | Item], ahead: Sequence[Queued]) -> Result:
+async def _about(call: Call, queue: Queue) -> Result:
+    """How many of each kind wait, each counted once: what waits for somebody in two ways stands in two indexes."""
+    sizes = []
+    for name in ("inbox", "open"):
+        held = [(index, size) for index, size in queue.indexes if index.name == name and size]
+        one_way = len(held) < 2
+        sizes.append(sum(size for _, size in held) if one_way else await _together(call, [index for index, _ in held]))
+    return {"count": sizes[0], "handed_count": sizes[1]}
+
+
+async def _together(call: Call, indexes: Sequence[Range]) -> int:
+    members = await call.look_each(Members(replace(index, limit=WAITING_LIMIT)) for index in indexes)
+    return len(frozenset[bytes]().union(*members))
+
+
+def _onwards(waiting: Sequence[Ask | Item], ahead: Sequence[Queued], *, looked: int) -> Result:
     """The cursor of the next page, if there is one: after what is shown, or after what was looked at for it."""
     if len(waiting) > SHOWN_LIMIT:
         at = _order(waiting[SHOWN_LIMIT - 1])
-    elif len(ahead) > READ_LIMIT:
-        at = ahead[READ_LIMIT - 1][:2]
+    elif len(ahead) > looked:
+        at = ahead[looked - 1][:2]
     else:
         return {}
     return {"cursor": f"{at[0]}:{at[1]}"}
 
 
-async def _queue(call: Call, owners: Sequence[str]) -> list[Queued]:
-    """What waits for any of these, each once, nearest deadline first."""
-    reads = [Scored(Range(name, o, WAITING_LIMIT, low=call.now)) for name in ("inbox", "open") for o in owners]
-    found = {member: at for page in await call.look_each(reads) for at, member in page}
-    parts = ((at, *member.partition(":")) for member, at in found.items())
-    return sorted(Queued(at, id, kind) for at, kind, _, id in parts)
+async def _lists(call: Call, owners: Sequence[str], *, place: Place) -> tuple[Queue, Page, list[Page]]:
+    """What waits for any of these; who approves; and for the first page what else is looked at, in one trip.
 
-
-async def _rest(call: Call, owners: Sequence[str], *, first: bool) -> list[Page]:
-    """Who approves; and for the first page what is due in the space, whomever it waits for, and what was settled."""
-    now = call.now
+    That is what is due in the space, whomever it waits for, and what was settled.
+    """
+    now, first = call.now, place == FIRST
+    indexes = [Range(name, o, low=now) for name in ("inbox", "open") for o in owners]
+    # Where many have the deadline of the place, those before it are among what is read.
+    near = READ_LIMIT + 1 if first else WAITING_LIMIT
     lately = partial(Range, low=now - LATELY, high=now, latest=True)
     rest = [
         Range("due", "", READ_LIMIT, low=now),
@@ -123,14 +161,25 @@ async def _rest(call: Call, owners: Sequence[str], *, first: bool) -> list[Page]
         # Those past their deadline have expired, whether that was written down or not.
         *(lately("inbox", o, limit=OTHERS_LIMIT) for o in owners),
     ]
-    return await call.look_each([Range("role", "approver", 1), *(rest if first else [])])
+    reads: list[Read[Any]] = [
+        *(Scored(replace(index, limit=near, low=max(now, place[0]))) for index in indexes),
+        *(Count(index.name, index.owner, low=now) for index in indexes),
+        Range("role", "approver", 1),
+        *(rest if first else []),
+    ]
+    found = await call.look_each(reads)
+    several = len(indexes)
+    scored = {member: at for part in found[:several] for at, member in part}
+    parts = ((at, *member.partition(":")) for member, at in scored.items())
+    ahead = sorted(one for one in (Queued(at, id, kind) for at, kind, _, id in parts) if one[:2] > place)
+    approvers, *pages = found[2 * several :]
+    return Queue(ahead, list(zip(indexes, found[several : 2 * several], strict=True))), approvers, pages
 
 
-async def _documents(call: Call, queued: Sequence[Queued], pages: Iterable[Page]) -> list[Ask | Item]:
-    """These items and asks, and the asks of these pages, each once, as they stand now and in the order of deadlines."""
+async def _documents(call: Call, queued: Sequence[Queued], beside: Iterable[str]) -> list[Ask | Item]:
+    """These items and asks, and asks beside them, each once, as they stand now and in the order of deadlines."""
     items = [one.id for one in queued if one.kind == Item.kind]
-    asks = dict.fromkeys(one.id for one in queued if one.kind == Ask.kind)
-    asks |= dict.fromkeys(id for page in pages for id in page.ids(Ask))
+    asks = dict.fromkeys((*(one.id for one in queued if one.kind == Ask.kind), *beside))
     reads: list[Doc[Ask] | Doc[Item]] = [*(Doc(Item, id) for id in items), *(Doc(Ask, id) for id in asks)]
     found: list[Ask | Item | None] = await call.look_each(reads) if reads else []
     return sorted((one.as_of(call.now) for one in found if one), key=_order)
@@ -202,14 +251,14 @@ async def _one(call: Call, trail: str) -> Result:
     if ask is None:  # documents are never removed, and `view` has just seen it
         raise await missing(call, trail)
     live = ask.as_of(call.now)
-    asked = await audience(call, ask)
+    asked = (await audience(call, ask)).shown
     until = {"pending": call.now + ask.valid_for, "approved": ask.lapses}.get(live.state)
     return {
         "of": "ask",
         "by": ask.by,
         "deadline": iso(ask.deadline),
         "stands": rules.told(live, now=call.now),
-        **rules.words_of(await grounds(call, ask)),
+        **words_of(await grounds(call, ask)),
         **shown,  # less, where the text was redacted or altered
         **asked,
         **await _can(call, live),

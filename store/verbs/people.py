@@ -6,21 +6,27 @@ from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from ..domain.calendar import windows_of
 from ..domain.commit import Commit, put
 from ..domain.errors import Refused
 from ..domain.grant import Grant
 from ..domain.ids import bare, principal
 from ..domain.listing import some
 from ..domain.moments import MINUTE, iso, span
+from ..domain.occurrence import begun
 from ..domain.person import ROLES, Member
+from ..domain.reach import Reach, unpaired
 from ..domain.slot import Who
 from ..domain.space import FOUR_EYES, Channel, Space
 from ..domain.text import quoted
 from ..engine.reads import Count, Doc, Range, Read
+from .approvers import Otherwise
 from .call import Call, Result
 from .identity import enterable
 from .paging import fitting, page
 from .places import resolve, unknown
+from .reaching import joined
+from .unheard import Change, every_ask, owners, refs, retold, waiting
 
 LINK_LIFE = 10 * MINUTE
 PEOPLE = 40  # that are read for one page
@@ -63,13 +69,36 @@ async def human(call: Call, *, name: str, role: str | None = None, excluded: boo
     id = person.partition(":")[2]
     await call.store.shared.join(id, call.caller.space)
     fresh = () if who else (put(Who(id=person, name=id, since=call.now)),)
-    sessions = [put(g) for g in await _entering(call, person)] if new.role else []
+    sessions = await _entering(call, person) if new.role else []
     said = f"{person} is {new.role} now" if new.role else f"{person} has no role any more"
+    reached = await _reached(call, old, new, sessions)
     return Commit(
         result={"person": person, "role": new.role, "roles": list(new.roles)},
-        puts=(*fresh, put(new), *sessions),
-        entries=(call.entry(person, "role", said),),
+        puts=(*fresh, put(new), *map(put, sessions), *reached.puts),
+        entries=(call.entry(person, "role", said), *reached.entries),
+        cards=reached.cards,
     )
+
+
+async def _reached(call: Call, old: Member | None, new: Member, sessions: Sequence[Grant]) -> Change:
+    """Cards reach who joins by the account that they have; what waits for a role is for others once that changes.
+
+    Then every ask may be for others: who approves decides also whether it takes four eyes.
+    """
+    joins = bool(new.role) and not (old and old.role)
+    if not joins and (old is None or old.roles == new.roles):
+        return Change()
+    account = await call.store.shared.accounts.of(new.id) if joins else None
+    on = call.space.telegram or account
+    found = [*await waiting(call, owners(new.id, old, new)), *await every_ask(call)] if on else []
+    found = list(dict.fromkeys(found))
+    if account:
+        return await joined(call, new.id, new, account=account.number, lost=account.lost, found=found)
+    reach = await call.read(Doc(Reach, new.id)) if joins else None
+    none = unpaired(reach) if reach and reach.account else None  # of an account that is theirs no more
+    but = Otherwise(member=new, reach=none, opened=sessions[0] if sessions else None)
+    told = await retold(call, found, but=but)
+    return replace(told, puts=(*((put(none),) if none else ()), *told.puts), cards=refs(found))
 
 
 async def _keep_an_owner(call: Call, old: Member | None, new: Member) -> None:
@@ -111,7 +140,7 @@ async def people(call: Call, *, person: str = "", cursor: str = "") -> Result:
         (row,) = await _rows(call, [name])
         if row is None:
             raise await unknown(call, name, "unknown_recipient")
-        return {**row, **rule}
+        return {**row, **rule, **await _phone(call, name)}
     paged = await page(call, (Range("members"),), cursor=cursor, limit=PEOPLE)
     here = [(n, row) for n, row in enumerate(await _rows(call, paged.ids(Member)), 1) if row]
     rows = fitting(row for _, row in here)
@@ -122,7 +151,9 @@ async def people(call: Call, *, person: str = "", cursor: str = "") -> Result:
 async def _rows(call: Call, ids: Sequence[str]) -> list[Result | None]:
     """What is shown of these people."""
     reads: list[Read[Any]] = [*(Doc(Member, id) for id in ids), *(Count("sessions", id, low=call.now) for id in ids)]
+    reads += [Doc(Reach, id) for id in ids]
     found = await call.look_each(reads) if reads else []
+    members, counts, reaches = (found[n * len(ids) : (n + 1) * len(ids)] for n in range(3))
     return [
         {
             "person": m.id,
@@ -131,11 +162,24 @@ async def _rows(call: Call, ids: Sequence[str]) -> list[Result | None]:
             "since": iso(m.since),
             "signed_in": bool(sessions),
             **({"excluded": True} if m.excluded else {}),
+            **({"telegram": "paired" if reach.live else "lost"} if reach and reach.account else {}),
+            **({"on_call": True} if reach and reach.on_call else {}),
         }
         if m
         else None
-        for m, sessions in zip(found[: len(ids)], found[len(ids) :], strict=True)
+        for m, sessions, reach in zip(members, counts, reaches, strict=True)
     ]
+
+
+async def _phone(call: Call, person: str) -> Result:
+    """What they and owners see of a person's Telegram account."""
+    reach = await call.look(Doc(Reach, person))
+    if reach is None or not reach.account or not (person == call.me or "manage" in call.may):
+        return {}
+    known = await call.store.shared.accounts.of(person)
+    account = {"account": reach.account, **({"name": known.name, "username": known.username} if known else {})}
+    snoozed = {"snoozed_until": iso(reach.snoozed)} if reach.snoozed > call.now else {}
+    return {**account, **snoozed, **({"hours": reach.quiet} if reach.quiet else {})}
 
 
 async def link(call: Call, *, name: str) -> Commit:
@@ -170,7 +214,8 @@ async def space(call: Call, *, simulated: bool = False, zone: str = "America/New
     made = Space(id=name, created=call.now, simulated=simulated, zone=zone)
     channel = Channel(id=name, by=call.me, created=call.now)
     entry = call.entry(f"channel:{name}", "created", f"The space {name} was made")
-    return Commit(result={"made": name, **made.note}, puts=(put(made), put(channel)), entries=(entry,))
+    rhythm = begun(windows_of(made), now=call.now)  # its syncs are accounted for from here on
+    return Commit(result={"made": name, **made.note}, puts=(put(made), put(channel), put(rhythm)), entries=(entry,))
 
 
 def _check_zone(zone: str) -> None:
@@ -194,7 +239,14 @@ async def four_eyes(call: Call, *, rule: str) -> Commit:
     place = await resolve(call, f"channel:{call.caller.space}")
     entry = call.entry(place.name, "rule", f"four eyes: {rule}")
     changed = put(replace(call.space, four_eyes=rule))
-    return Commit(result={"four_eyes": rule}, puts=(*place.puts, changed), entries=(entry,))
+    asked = await every_ask(call) if call.space.telegram else []
+    told = await retold(call, asked, but=Otherwise(rule=rule))
+    return Commit(
+        result={"four_eyes": rule},
+        puts=(*place.puts, changed, *told.puts),
+        entries=(entry, *told.entries),
+        cards=refs(asked),
+    )
 
 
 async def spaces(call: Call) -> Result:

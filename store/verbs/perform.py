@@ -22,7 +22,9 @@ from ..domain.document import Index
 from ..domain.entry import Logged
 from ..domain.errors import Refused
 from ..domain.grant import end
+from ..domain.moments import iso
 from ..domain.shift import Shift, opened
+from ..domain.space import Space
 from ..engine.commit import Action, Outcome, What
 from ..engine.keys import Keys
 from ..engine.store import Store
@@ -44,6 +46,7 @@ NAMED_LIFE, OWN_LIFE = (
 PATIENCE = 1.0  # seconds that a call goes on trying
 ACTION_LIMIT = 200  # characters of an action_id
 NO_ACTION = Action("", "", "", 0)  # a read's
+OTHERWISE = 409  # of refusals: how it stands
 
 log = structlog.get_logger(__name__)
 
@@ -188,7 +191,7 @@ class _Attempts:
         admission = Admission(self.badge, done=self.action.key if look_first else "")
         call = Call(self.row, self.caller, self.store, admission, drawn=self.drawn)
         try:
-            plan = await self._decide(call)
+            plan = await self._decide(call, look_first=look_first)
             if not isinstance(plan, Commit):
                 return self._answer(call, plan)
             plan = kept_up(call, plan)
@@ -216,17 +219,25 @@ class _Attempts:
             )
         return out
 
-    async def _decide(self, call: Call) -> Commit | Result:
+    async def _decide(self, call: Call, *, look_first: bool) -> Commit | Result:
         """Run the verb. Whatever it refuses is said only after the caller was checked."""
         try:
             if self.fault:
                 raise self.fault
             plan = await self.row.run(call, **self.args)
-        except Refused:
+        except Refused as no:
             await call.admit()
+            if look_first and not self.pure and no.status == OTHERWISE:
+                await self._check_not_done()
             raise
         await call.admit()
         return plan
+
+    async def _check_not_done(self) -> None:
+        """Raises Replay where this very action was done after its record was looked for: then it is what settled it."""
+        (record,), *_ = await self.store.fetch(self.keys, [], first=[("GET", self.action.key)], pure=self.pure)
+        if record:
+            raise Replay(record.decode())
 
     async def _again(self, call: Call, before: Replay) -> Result:
         """The first result, its text read again."""
@@ -251,6 +262,7 @@ class _Attempts:
             "space": self.caller.space,
             "caller": self.caller.principal,
             **call.space.note,
+            **({"now": iso(call.now)} if self.row.whole else {}),
             **result,
         }
         # What people read is for programs, and nothing that they decide on is cut; a Brief keeps a budget of its own.
@@ -282,8 +294,9 @@ class _Attempts:
 def kept_up(call: Call, plan: Commit) -> Commit:
     """The plan with what every write brings along: the agent's shift, who wrote last, the bound of the grant."""
     puts, entries, touches = plan.puts, plan.entries, plan.touches
+    cards, epoch = _cards(call, plan), _epoch(call)
     if call.caller.is_agent:
-        touches = (*touches, (Index("idle", "", call.now), call.me))
+        touches = (*touches, (Index("idle", "", call.now), call.me), (Index("active", "", call.now), call.me))
         if not (call.shift and call.shift.open) and not any(isinstance(p.doc, Shift) for p in puts):
             shift = opened(call.shift, agent=call.me, credential=call.caller.credential, now=call.now)
             puts = (*puts, put(shift))
@@ -292,8 +305,21 @@ def kept_up(call: Call, plan: Commit) -> Commit:
                 call.entry(call.me, "started", f"Shift {shift.number} began with a {call.row.verb}."),
             )
     if call.grant is None:
-        return replace(plan, puts=puts, entries=entries, touches=touches)
+        return replace(plan, puts=puts, entries=entries, touches=touches, cards=cards, epoch=epoch)
     touches = (*touches, (Index("wrote", "", call.now), call.grant.id))
     ends = end(call.grant, simulated=call.space.simulated)
     bounds = [bound for bound in (plan.not_after, ends and ends - 1) if bound]
-    return replace(plan, puts=puts, entries=entries, touches=touches, not_after=min(bounds, default=0))
+    return replace(plan, puts=puts, entries=entries, touches=touches, cards=cards, not_after=min(bounds, default=0))
+
+
+def _epoch(call: Call) -> int:
+    """The epoch of the scheduler that calls, where the space has not noted it yet; 0 for none."""
+    seen = call.seen.get(call.keys.leader)
+    return int(call.caller.credential) if seen and seen.value != call.caller.credential else 0
+
+
+def _cards(call: Call, plan: Commit) -> tuple[str, ...]:
+    """The refs whose cards are to be looked at: nobody gets any before the first pairing, which this may be."""
+    on = call.space.telegram or any(isinstance(p.doc, Space) and p.doc.telegram for p in plan.puts)
+    changed = (p.doc.ref for p in plan.puts if p.doc.carded)
+    return tuple(dict.fromkeys((*changed, *plan.cards))) if on else ()

@@ -21,6 +21,7 @@ from ..domain.slot import Now, Who
 from ..domain.space import Channel
 from ..engine.reads import Doc, Lines, Log, Numbered, Written
 from . import context
+from .approvers import audience
 from .asks import words
 from .call import Call, Result
 from .facts import fact_view, standing_of
@@ -32,6 +33,8 @@ from .places import missing, unclear
 LOG_LIMIT = 10  # entries of a Log that `view` shows
 HUDDLE_BUDGET = 700  # tokens of what was said in a huddle: its seats stand beside that
 HISTORY_LIMIT = 50  # entries of a trail
+UNREACHED = "no_approver_reachable"
+DELIVERED = 5  # people of whom `view` says how far their card has come
 ROOM = 1850  # tokens that slots and Log of a job have together
 
 
@@ -43,7 +46,9 @@ async def view(call: Call, *, what: str) -> Result:
     """
     kind = shape(what)
     if kind is Shape.ASK:
-        return await ask_view(call, what)
+        shown = await ask_view(call, what)
+        delivery = await _delivery(call, what)
+        return {**{k: v for k, v in shown.items() if k != "warning" or not delivery}, **delivery}
     if kind is Shape.ITEM:
         return await _item(call, what)
     if kind is Shape.HUDDLE:
@@ -83,6 +88,18 @@ async def ask_view(call: Call, trail: str, *, full: bool = False) -> Result:
     }
 
 
+async def _delivery(call: Call, trail: str) -> Result:
+    """How far the cards of a pending ask have come, and whether anybody can be reached, as that is now."""
+    ask = await call.look(Doc(Ask, trail)) if call.space.telegram else None
+    if ask is None or ask.as_of(call.now).state != "pending":
+        return {}
+    there = await audience(call, ask)
+    shown = dict(list(there.delivery.items())[:DELIVERED])
+    left = len(there.delivery) - len(shown)
+    more = {"delivery_left_out": left} if left else {}
+    return {"delivery": shown, **more, **({"warning": there.warning} if there.warning else {})}
+
+
 def pointed_at(doc: Ask | Item | Huddle) -> list[str]:
     """The entries that say how a thing stands: they are shown however much was written since."""
     if isinstance(doc, Huddle):
@@ -111,8 +128,13 @@ def ask_standing(ask: Ask, now: int, *, me: str, said: Logged | None) -> Result:
     """How an ask stands and what `me` can call next; `said` is the entry in which a person said why."""
     facts = {k: v for k, v in ask_rules.verdict_of(ask, said=said).items() if k not in ("by",)}
     decided = {"decided_by": ask.settled_by} if ask.settled_by else {}
-    says = {"status": ask.state, "says": ask_rules.told(ask, now=now, said=said)}
+    says = {"status": ask.state, "says": ask_rules.told(ask, now=now, said=said), **warned(ask)}
     return {**facts, **decided, **says, **_next(ask, me=me)}
+
+
+def warned(ask: Ask) -> Result:
+    """That nobody who may decide it could be reached, since a card did not arrive."""
+    return {"warning": UNREACHED} if ask.unheard and ask.state == "pending" else {}
 
 
 def _next(ask: Ask, *, me: str) -> Result:

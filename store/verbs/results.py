@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..domain.ask import words_of
 from ..domain.commit import Quote
 from ..domain.entry import ABSENT, Logged
 from ..domain.listing import LEAN_WIDTH, lighter, short
+from ..domain.said import words_of
 
 MARK = "$"
 

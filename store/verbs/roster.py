@@ -50,7 +50,7 @@ async def roster(call: Call, *, cursor: str = "") -> Result:
 async def _found(call: Call, ids: Sequence[str]) -> list[_Found]:
     reads: list[Read[Any]] = []
     for id in ids:
-        reads += [Doc(Who, id), Doc(Now, id), Doc(Member, id), Doc(Shift, id), Score("idle", "", id)]
+        reads += [Doc(Who, id), Doc(Now, id), Doc(Member, id), Doc(Shift, id), Score("active", "", id)]
         reads += [Count("asked", id, low=call.now), Range("sessions", id, SESSIONS, latest=True)]
         reads += [Count("sessions", id, low=call.now)]
     got = await call.look_each(reads) if reads else []

@@ -19,13 +19,16 @@ from ..domain.space import Space
 from ..engine.globals import Identity
 from ..engine.reads import Doc, Range, Read, Score
 from ..engine.store import Store
+from .approvers import Otherwise
 from .call import Call, Result, Row
 from .credentials import drawn
+from .everywhere import everywhere
 from .faults import told_plainly
 from .identity import Badge, enterable, recognise
 from .paging import fitting, page
 from .people import session_grant
 from .perform import perform
+from .unheard import Change, owners, retold, waiting
 
 SESSION_LIFE = 12 * HOUR
 SESSIONS = 40  # that are read for one page
@@ -105,8 +108,8 @@ async def sign_out(store: Store, badge: Badge) -> None:
         who = await recognise(store, badge)
         name = who.principal.partition(":")[2]
         await store.shared.end_session(name, badge.id)
-        for space in [who.space] if who.space else await store.shared.joined(name):
-            await _as_operator(store, _CLOSE, space, client=badge.client, session=badge.id, person=who.principal)
+        spaces = [who.space] if who.space else await store.shared.joined(name)
+    await everywhere(store, CLOSE, spaces, client=badge.client, session=badge.id, person=who.principal)
 
 
 async def _as_operator(store: Store, row: Row, space: str, *, client: str, **args: str) -> None:
@@ -120,16 +123,26 @@ async def _open(call: Call, *, session: str, person: str, by: str) -> Commit:
         return Commit(result={"session": session})
     grant = session_grant(session, person, now=call.now, life=SESSION_LIFE, minted_by=by)
     said = (_entry(call, grant, "signed_in", "signed in by a link"),) if member and member.role else ()
-    return Commit(result={"session": session}, puts=(put(grant),), entries=said)
+    told = await _told(call, member, Otherwise(opened=grant))
+    return Commit(result={"session": session}, puts=(put(grant), *told.puts), entries=(*said, *told.entries))
 
 
-async def _close(call: Call, *, session: str, person: str) -> Commit:
+async def _told(call: Call, member: Member | None, but: Otherwise) -> Change:
+    """What is to be said of the asks that wait for a person, whose session begins or ends."""
+    if member is None or not call.space.telegram:
+        return Change()
+    return await retold(call, await waiting(call, owners(member.id, member)), but=but)
+
+
+async def _close(call: Call, *, session: str, person: str) -> Commit | Result:
     """End a session in this space."""
     member, grant = await call.read(Doc(Member, person), Doc(Grant, session))
     if grant is None or grant.revoked:
-        return Commit(result={"session": session})
+        return {"changed": False}
     said = (_entry(call, grant, "signed_out", "signed out"),) if member else ()
-    return Commit(result={"session": session}, puts=(put(replace(grant, revoked=call.now)),), entries=said)
+    told = await _told(call, member, Otherwise(ended=session))
+    puts = (put(replace(grant, revoked=call.now)), *told.puts)
+    return Commit(result={"session": session, "changed": True}, puts=puts, entries=(*said, *told.entries))
 
 
 async def sessions(call: Call, *, person: str = "", cursor: str = "") -> Result:
@@ -170,8 +183,11 @@ async def end_session(call: Call, *, session: str) -> Commit:
     if person == call.me:
         await _end_elsewhere(call, grant)
     entry = call.entry(person, "signed_out", f"A session of {person} was ended", payload={"session": id})
+    told = await _told(call, await call.read(Doc(Member, person)), Otherwise(ended=id))
     return Commit(
-        result={"ended": id, "person": person}, puts=(put(replace(grant, revoked=call.now)),), entries=(entry,)
+        result={"ended": id, "person": person},
+        puts=(put(replace(grant, revoked=call.now)), *told.puts),
+        entries=(entry, *told.entries),
     )
 
 
@@ -182,10 +198,9 @@ async def _end_elsewhere(call: Call, grant: Grant) -> None:
     if who is None or who.space:
         return
     await store.shared.end_session(name, grant.id)
-    for space in await store.shared.joined(name):
-        if space != call.caller.space:
-            how = {"session": grant.id, "person": grant.principal}
-            await _as_operator(store, _CLOSE, space, client=call.caller.client, **how)
+    others = [space for space in await store.shared.joined(name) if space != call.caller.space]
+    how = {"session": grant.id, "person": grant.principal}
+    await everywhere(store, CLOSE, others, client=call.caller.client, **how)
 
 
 def _entry(call: Call, grant: Grant, kind: str, what: str) -> Entry:
@@ -195,4 +210,4 @@ def _entry(call: Call, grant: Grant, kind: str, what: str) -> Entry:
     return replace(entry, by=person, via=grant.via)
 
 
-_OPEN, _CLOSE = Row("open_session", "manage", _open), Row("close_session", "manage", _close)
+_OPEN, CLOSE = Row("open_session", "manage", _open), Row("close_session", "manage", _close)

@@ -14,14 +14,14 @@ from ..domain.lines import View, lines_of, span_short
 from ..domain.listing import short, some
 from ..domain.moments import age, iso
 from ..domain.moments import since as ago
-from ..domain.slot import Who
 from ..domain.sync import CheckIn, Lease, Window, Windows, checkin_id, windows_of
-from ..engine.reads import Count, Doc, Page, Range, Read, Score
+from ..engine.reads import Count, Doc, Page, Range, Read
 from .brief import gather, slots
 from .call import Call, Result
+from .expected import AGENTS, ROSTER, expected_since
 from .paging import fitting
 
-AGENTS = 500  # of a space that are looked at for who is expected; 1,000 check-ins of a window
+CHECKED = 2 * AGENTS  # check-ins of a window that are looked at
 CARRIED = 20  # items and jobs that a closeout names
 OBLIGATIONS = ("questions", "handoffs", "seats", "huddles", "pending_asks", "jobs")  # sections of the Brief
 # Tokens: of names, of others who are in, of the obligations, of what was carried over; characters of a text in them.
@@ -95,7 +95,7 @@ async def _day(call: Call) -> _Day:
     closeout = windows.last(focus.opens - 1, rules.CLOSEOUT) if focus and morning else None
     wanted = list(dict.fromkeys((*of, *((closeout,) if closeout else ()))))
     receipts = {window: Doc(CheckIn, checkin_id(call.me, window)) for window in wanted}
-    fleet = (Range("checked", f"{here.day}:{here.slot}", 2 * AGENTS), Range("roster", "", AGENTS)) if here else ()
+    fleet = (Range("checked", f"{here.day}:{here.slot}", CHECKED), ROSTER) if here else ()
     await call.ahead([*receipts.values(), *fleet])
     found = zip(wanted, await call.look_each(receipts.values()), strict=True)
     mine = {window: checked_in for window, checked_in in found if checked_in}
@@ -158,20 +158,10 @@ async def _fleet(call: Call, day: _Day) -> Result:
     Others who are in, people among them, are named apart.
     """
     here = day.here
-    agents = [id for id in day.roster.ids(Who) if id.startswith("agent:")]
     if here is None:
         return {}
     before = day.windows.before(here)
-    reads: list[Read[Any]] = []
-    for agent in agents:
-        reads += [Score("idle", "", agent), Count("open", agent, low=call.now), Count("jobs", agent)]
-    found = await call.look_each(reads) if reads else []
-    since = before.opens if before else 0
-    wanted = {
-        agent
-        for agent, wrote, items, jobs in zip(agents, found[::3], found[1::3], found[2::3], strict=True)
-        if rules.expected(wrote=wrote, items=items, jobs=jobs, since=since)
-    }
+    wanted = await expected_since(call, day.roster, since=before.opens if before else 0)
     checked = [rules.checked_by(id) for id in day.checked.ids(CheckIn)]
     here_now, others = [id for id in checked if id in wanted], [id for id in checked if id not in wanted]
     missing = sorted(wanted - set(checked))

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,7 @@ class Api:
     secrets: Path  # folder of the passwords of the engine's users
     log: Path
     port: int = 0
+    env: Mapping[str, str] = field(default_factory=dict)  # further settings
     process: subprocess.Popen[bytes] | None = None
     client: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=PATIENCE, limits=LIMITS))
 
@@ -60,7 +61,7 @@ class Api:
         env = kept | {"LOGMEM_REDIS_URI": f"unix://{self.socket}", "LOGMEM_REDIS_SECRETS": str(self.secrets)}
         command = [sys.executable, "-I", "-m", "api", "--fd", str(listener)]
         with self.log.open("ab") as log:
-            return subprocess.Popen(command, env=env, pass_fds=[listener], stdout=log, stderr=log)
+            return subprocess.Popen(command, env=env | dict(self.env), pass_fds=[listener], stdout=log, stderr=log)
 
     async def _ready(self) -> bool:
         try:
@@ -99,11 +100,11 @@ class Api:
 
 @asynccontextmanager
 async def served(
-    world: World, folder: Path, *, processes: int = 1, socket: Path | None = None
+    world: World, folder: Path, *, processes: int = 1, socket: Path | None = None, env: Mapping[str, str] | None = None
 ) -> AsyncIterator[list[Api]]:
     """API processes over the store of a world, their logs in `folder`; ended with the block."""
     where, secrets = socket or world.engine.socket, world.engine.home / "secrets"
-    apis = [Api(where, secrets, folder / f"api{n}.log") for n in range(processes)]
+    apis = [Api(where, secrets, folder / f"api{n}.log", env=env or {}) for n in range(processes)]
     try:
         await asyncio.gather(*(api.start() for api in apis))
         yield apis

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,9 +107,18 @@ class Up:
 
     @property
     def api(self) -> int:
-        """The process of the API now: the child of `up`."""
-        (child,) = children(self.process.pid)
-        return child
+        """The process of the API now, a child of `up`."""
+        return self.child("api")
+
+    @property
+    def scheduler(self) -> int:
+        """The process of the scheduler now."""
+        return self.child("scheduler")
+
+    def child(self, module: str) -> int:
+        """The child of `up` that runs this module."""
+        (found,) = (each for each in children(self.process.pid) if runs(each, module))
+        return found
 
     @property
     def store(self) -> int:
@@ -149,6 +158,14 @@ def until(holds: Callable[[], bool], what: str) -> None:
 def children(pid: int) -> list[int]:
     """The processes that this one has started and that live."""
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def runs(pid: int, module: str) -> bool:
+    """Whether a process is a Python that runs this module."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        return b"-m" in words and words[words.index(b"-m") + 1] == module.encode()
+    return False
 
 
 def lives(pid: int) -> bool:

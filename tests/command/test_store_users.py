@@ -13,10 +13,8 @@ def test_it_makes_what_is_missing_and_keeps_what_is_there(command: Command, tmp_
     folder.mkdir()
     (folder / "lm-read").write_text("of-the-operator\n")
     first = command.run("store-users", str(folder), "--json")
-    assert first.json == {
-        "folder": str(folder), "users": ["lm-api", "lm-read", "lm-admin"], "made": ["lm-api", "lm-admin"],
-        "acl_changed": True,
-    }  # fmt: skip
+    made = [*(user for user in acl.users() if user != "lm-read"), "bot-secret"]
+    assert first.json == {"folder": str(folder), "users": [*acl.users()], "made": made, "acl_changed": True}
     passwords = {user: (folder / user).read_text().strip() for user in acl.users()}
     assert passwords["lm-read"] == "of-the-operator"
     assert len({*passwords.values()}) == len(passwords)
@@ -43,7 +41,7 @@ def test_a_new_password_comes_into_force_with_the_file(command: Command, tmp_pat
 def test_what_cannot_be_done_is_told(command: Command, tmp_path: Path) -> None:
     """An empty password is refused, and so is a copy of what is no file of these, before anything is made."""
     folder = tmp_path / "store"
-    wrong = command.run("store-users", str(folder), f"--copy={tmp_path}/x=lm-bot")
+    wrong = command.run("store-users", str(folder), f"--copy={tmp_path}/x=lm-root")
     assert (wrong.code, wrong.out, folder.exists()) == (2, "", False)
     assert "lm-admin" in wrong.err
     folder.mkdir()

@@ -17,7 +17,7 @@ from logmem.fault import Fault
 from store.engine.embedded import Embedded, stop
 from store.settings import load
 
-from .running import PATIENCE, Command, Up, lives, until, up
+from .running import PATIENCE, Command, Up, children, lives, runs, until, up
 
 
 def minted(command: Command, name: str = "grok") -> str:
@@ -146,6 +146,9 @@ def test_what_dies_is_started_again(command: Command) -> None:
             assert server.post(token, "ask", withdraw=trail).status_code == 200
             assert waiting.wait(PATIENCE) == 4  # it went on waiting
             assert "asked something back" not in command.errors.read_text()
+        gone = server.scheduler
+        os.kill(gone, signal.SIGKILL)
+        until(lambda: any(runs(each, "scheduler") for each in children(server.process.pid) if each != gone), "no other")
         gone = server.store
         os.kill(gone, signal.SIGKILL)
         until(lambda: not lives(gone), "the killed store has not ended")
@@ -159,7 +162,7 @@ def test_what_dies_is_started_again(command: Command) -> None:
 def test_a_signal_stops_all_of_it(command: Command, sign: signal.Signals) -> None:
     """A signal ends the API and the store in good order, with exit code 0, and leaves no process and no lock."""
     with up(command) as server:
-        started = [server.api, server.store]
+        started = [server.api, server.scheduler, server.store]
         assert server.end(sign) == 0
         assert not [pid for pid in started if lives(pid)]
         assert "ready to exit" in (command.home / "store" / "server.log").read_text()
@@ -221,10 +224,11 @@ def test_after_kill_the_next_one_joins(command: Command) -> None:
     with up(command) as first:
         token = minted(command)
         noted(first, token, 0)
-        api, store = first.api, first.store
+        api, scheduler, store = first.api, first.scheduler, first.store
         port = first.url.rpartition(":")[2]
         assert first.end(signal.SIGKILL) == -signal.SIGKILL
         until(lambda: not lives(api), "the API has not noticed")
+        until(lambda: not lives(scheduler), "the scheduler has not noticed")
         assert lives(store)
         assert command.run("keys").code == 0
         assert lives(store)

@@ -28,24 +28,37 @@ def free_port() -> int:
 
 
 class Composed:
-    """The services over one folder; `up` starts those that do not run, in the order that they depend on each other."""
+    """The services over one folder; `up` starts those that do not run, in the order that they depend on each other.
 
-    def __init__(self, folder: Path) -> None:
+    Those of a profile are there only where it is named; `variables` are what the operator has set.
+    """
+
+    def __init__(self, folder: Path, *profiles: str, **variables: str) -> None:
         self.folder = folder
-        self.file = compose()
-        store, api = free_port(), free_port()
+        self.file = compose(variables)
+        self.names = [
+            name
+            for name, service in self.file["services"].items()
+            if not service.get("profiles") or {*profiles} & {*service["profiles"]}
+        ]
+        store, api, bot, scheduler = free_port(), free_port(), free_port(), free_port()
         self.url = f"http://127.0.0.1:{api}"
         self.table = {
             "redis:6379": f"127.0.0.1:{store}",
+            "http://api:8765": self.url,
             "0.0.0.0": "127.0.0.1",
             "6379": str(store),
             "8765": str(api),
+            "8766": str(bot),
+            "8767": str(scheduler),
             "/data": str(folder / "data"),
             "/secrets": str(folder / "secrets"),
             "/var/lib/logmem": str(folder / "home"),
+            "/tmp/logmem": str(folder / "scratch"),
             "/opt/logmem": sys.prefix,
         }
-        for volume in ("data", "home", "secrets/all", "secrets/redis", "secrets/api"):
+        secrets = (f"secrets/{name}" for name in ("all", "redis", "api", "scheduler", "bot"))
+        for volume in ("data", "home", *secrets):
             (folder / volume).mkdir(parents=True, mode=0o700)
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -74,14 +87,14 @@ class Composed:
         """What a service has said."""
         return (self.folder / f"{name}.log").read_text()
 
-    def run(self, name: str, *command: str, **env: str) -> Told:
-        """A command in the surroundings of a service, to its end."""
+    def run(self, name: str, *command: str, said: str = "", **env: str) -> Told:
+        """A command in the surroundings of a service, to its end; `said` is what its standard input says."""
         done = subprocess.run(
             command,
             env=self.environment(name) | env,
             cwd=self.folder,
             capture_output=True,
-            stdin=subprocess.DEVNULL,
+            input=said,
             text=True,
             timeout=PATIENCE,
             check=False,
@@ -118,8 +131,8 @@ class Composed:
 
     def up(self) -> None:
         """Start all services, each when what it depends on is as it wants it; returns when all are healthy."""
-        waiting = list(self.file["services"])
-        started: set[str] = set()
+        waiting = [name for name in self.names if name not in self.running]
+        started = {*self.running}
         while waiting:
             needs = self.service(waiting[0]).get("depends_on", {})
             if not started.issuperset(needs):
@@ -151,9 +164,9 @@ class Composed:
 
 
 @contextmanager
-def composed(folder: Path) -> Iterator[Composed]:
+def composed(folder: Path, *profiles: str, **variables: str) -> Iterator[Composed]:
     """The services over a folder, ended with the block."""
-    made = Composed(folder)
+    made = Composed(folder, *profiles, **variables)
     try:
         yield made
     finally:

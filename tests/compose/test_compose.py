@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from api.hosts import Hosts
+
 from .files import ROOT, compose
 
-OURS = ("users", "api")
+OURS = ("users", "api", "scheduler", "bot")
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,28 @@ def test_only_the_api_is_reached_and_only_from_here(services: dict[str, dict[str
     assert services["users"]["network_mode"] == "none"
 
 
+def test_the_bot_reaches_the_api_and_the_outside_alone(services: dict[str, dict[str, Any]]) -> None:
+    """The bot runs where its profile is wanted, meets nobody but the API on its way out, and mounts its own secrets."""
+    assert services["bot"]["profiles"] == ["telegram"]
+    assert services["bot"]["networks"] == ["store", "bot"]
+    assert [name for name, service in services.items() if "bot" in service.get("networks", ())] == ["api", "bot"]
+    assert not (compose()["networks"]["bot"] or {}).get("internal")
+    assert services["bot"]["volumes"] == ["secrets-bot:/secrets/bot:ro"]
+    assert services["bot"]["environment"]["LOGMEM_API_URL"] == services["api"]["environment"]["LOGMEM_API_URL"]
+    hosts = Hosts.of(None, None, services["api"]["environment"]["LOGMEM_API_URL"])
+    assert hosts.fault("api:8765", "") is None  # the name by which the bot calls the API
+    asked = compose({"LOGMEM_TELEGRAM_API_URL": "http://telegram.internal:8081"})["services"]["bot"]["environment"]
+    assert asked["LOGMEM_TELEGRAM_API_URL"] == "http://telegram.internal:8081"
+
+
+def test_the_scheduler_reaches_the_store_alone(services: dict[str, dict[str, Any]]) -> None:
+    """It has no way out and no way in, and mounts the passwords of its own user and of who only reads."""
+    assert services["scheduler"]["networks"] == ["store"]
+    assert services["scheduler"]["volumes"] == ["secrets-scheduler:/secrets/scheduler:ro"]
+    assert "--copy=/secrets/scheduler=lm-scheduler,lm-read" in services["users"]["command"]
+    assert "profiles" not in services["scheduler"]
+
+
 def test_links_lead_where_the_operator_says(services: dict[str, dict[str, Any]]) -> None:
     """Links begin with LOGMEM_PUBLIC_URL, or with the port that is published on this machine."""
     assert services["api"]["environment"]["LOGMEM_PUBLIC_URL"] == "http://127.0.0.1:8765"
@@ -84,7 +108,8 @@ def test_secrets_are_files(services: dict[str, dict[str, Any]]) -> None:
     mounts = {name: service["volumes"] for name, service in services.items()}
     assert [m for m in mounts["api"] if "secrets" in m] == ["secrets-api:/secrets/api:ro"]
     assert [m for m in mounts["redis"] if "secrets" in m] == ["secrets-redis:/secrets/redis:ro"]
-    assert "--copy=/secrets/api=lm-api,lm-read" in services["users"]["command"]
+    assert "--copy=/secrets/api=lm-api,lm-read,bot-secret" in services["users"]["command"]
+    assert "--copy=/secrets/bot=lm-bot,bot-secret,bot-token" in services["users"]["command"]
     assert "--copy=/secrets/redis=users.acl,lm-read" in services["users"]["command"]
 
 
@@ -104,8 +129,11 @@ def test_images_are_pinned(services: dict[str, dict[str, Any]]) -> None:
 
 
 def test_everybody_waits_for_whom_they_need(services: dict[str, dict[str, Any]]) -> None:
-    """The store starts when its users are made, the API when the store answers; both begin again when they die."""
+    """The store starts when its users are made, the API when the store answers, the bot when both do; all come back."""
     assert services["redis"]["depends_on"] == {"users": {"condition": "service_completed_successfully"}}
     assert services["api"]["depends_on"] == {"redis": {"condition": "service_healthy"}}
-    assert [services[name]["restart"] for name in ("users", "redis", "api")] == ["no", *["unless-stopped"] * 2]
-    assert all("healthcheck" in services[name] for name in ("redis", "api"))
+    assert services["scheduler"]["depends_on"] == {"redis": {"condition": "service_healthy"}}
+    assert services["bot"]["depends_on"] == {name: {"condition": "service_healthy"} for name in ("redis", "api")}
+    lasting = ("redis", "api", "scheduler", "bot")
+    assert [services[name]["restart"] for name in ("users", *lasting)] == ["no", *["unless-stopped"] * 4]
+    assert all("healthcheck" in services[name] for name in lasting)

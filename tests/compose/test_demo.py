@@ -19,7 +19,7 @@ def test_the_demo_plays_in_the_services(tmp_path: Path) -> None:
         told = services.run("api", *services.command("api", "logmem", "demo", "--auto", "--json"))
         assert told.code == 0, told.err
         found = [json.loads(line) for line in told.out.splitlines()]
-        assert services.down() == {"api": 0, "redis": 0, "users": 0}
+        assert services.down() == dict.fromkeys(("api", "scheduler", "redis", "users"), 0)
     assert found[0]["url"] == services.url
     assert any("lm-admin" in event["text"] for event in found if event["event"] == "remark")
     checked = [(e["result"].get("slot"), e["refused"]) for e in found if e.get("verb") == "sync"]

@@ -90,7 +90,7 @@ def test_what_it_starts_exists() -> None:
     assert entry in project()["project"]["scripts"]
     for command in (
         json.loads(argument("CMD")),
-        *(compose()["services"][name]["command"] for name in ("users", "api")),
+        *(compose()["services"][name]["command"] for name in ("users", "api", "bot")),
     ):
         done = subprocess.run([LOGMEM, command[0], "--help"], capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from store.engine import acl
 from tests.command.running import PATIENCE, Told, until
 from tests.engine.servers import needed
 
@@ -85,7 +86,7 @@ def test_from_nothing_to_a_decision_and_on(services: Composed) -> None:
         steps = main_job(services.url, token, owner)
     used = [step for step in steps if step["step"] == "redeem"][-1]["structure"]
     assert used["decision"]["by"] == "human:ana"
-    assert services.down() == {"api": 0, "redis": 0, "users": 0}
+    assert services.down() == dict.fromkeys(("api", "scheduler", "redis", "users"), 0)
     services.up()
     agent = {"LOGMEM_REST_TOKEN": token, "LOGMEM_REST_URL": services.url}
     told = services.run("api", "logmem", "call", "view", "what=job:release", "--json", **agent)
@@ -93,7 +94,7 @@ def test_from_nothing_to_a_decision_and_on(services: Composed) -> None:
     again = services.run("api", "logmem", "call", "redeem", f"trail={used['trail']}", **agent)
     assert "already_redeemed" in again.err
     assert command(services, "verify").code == 0
-    assert services.down() == {"api": 0, "redis": 0, "users": 0}
+    assert services.down() == dict.fromkeys(("api", "scheduler", "redis", "users"), 0)
 
 
 def test_the_log_is_lines_of_json_without_secrets(services: Composed) -> None:
@@ -104,16 +105,20 @@ def test_the_log_is_lines_of_json_without_secrets(services: Composed) -> None:
     (promise,) = [line for line in lines if line["event"] == "promise"]
     assert (promise["durability"], promise["level"]) == ("always", "info")
     passwords = [path.read_text().strip() for path in (services.folder / "secrets" / "all").glob("lm-*")]
-    assert [len(each) for each in passwords] == [64] * 3
-    for name in ("users", "redis", "api"):
+    assert [len(each) for each in passwords] == [64] * len(acl.users())
+    for name in ("users", "redis", "api", "scheduler"):
         assert not [each for each in passwords if each in services.log(name)]
 
 
 def test_each_process_has_its_own_passwords(services: Composed) -> None:
-    """The API and Redis are given the passwords that they need and not lm-admin's; nobody else can read the files."""
+    """The API, the bot and Redis get the passwords that they need, not lm-admin's; nobody else can read the files."""
     services.up()
-    found = {name: sorted(p.name for p in (services.folder / "secrets" / name).iterdir()) for name in ("redis", "api")}
-    assert found == {"redis": ["lm-read", "users.acl"], "api": ["lm-api", "lm-read"]}
+    folders = {name: services.folder / "secrets" / name for name in ("redis", "api", "scheduler", "bot")}
+    found = {name: sorted(path.name for path in folder.iterdir()) for name, folder in folders.items()}
+    assert found == {
+        "redis": ["lm-read", "users.acl"], "api": ["bot-secret", "lm-api", "lm-read"],
+        "scheduler": ["lm-read", "lm-scheduler"], "bot": ["bot-secret", "lm-bot"],
+    }  # fmt: skip
     files = [path for path in (services.folder / "secrets").rglob("*") if path.is_file() and path.name != "lock"]
     assert not readable_by_others(files)
     before = {path: path.read_text() for path in files}

@@ -210,3 +210,17 @@ async def test_targets_are_as_large_as_a_finger(house: House) -> None:
                 .filter(e => e.getBoundingClientRect().height < 43.5).map(e => e.outerHTML)"""
             )
             assert small == []
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=["script", "plain"])
+async def test_a_link_to_an_ask_is_followed_after_signing_in(house: House, script: bool) -> None:
+    """Who opens an ask without a session and signs in by a link in that browser is at the ask; the next time not."""
+    ask = await house.asked()
+    async with house.window(signed_in=False, java_script_enabled=script) as window:
+        await window.open(f"ask/{ask['trail']}")
+        await expect(window.page.get_by_role("heading", name="Sign in to LogMem")).to_be_visible()
+        for heading in (window.page.locator("h1#what"), window.page.get_by_role("heading", name="Inbox")):
+            path = (await house.world.operate("link", name="ana"))["link_path"]
+            await window.page.goto(f"{house.url}{path}")
+            await window.button("Sign in as human:ana").click()
+            await expect(heading).to_be_visible()

@@ -69,7 +69,7 @@ async def test_at_high_risk_a_only_leads_to_the_button(house: House, screen: Scr
         await window.follow(f"ask/{ask['trail']}")
         for _ in range(4):
             await keys.press("a")
-        await expect(window.button("Approve, once")).to_be_focused()
+        await expect(window.button("Approve the high risk, once")).to_be_focused()
         assert (await house.stands(ask))["status"] == "pending"
         await keys.press("Enter")
         await expect(window.status).to_have_text("Approved")

@@ -112,6 +112,7 @@ ASKED: dict[str, list[Args]] = {
     "people": [{}, {"cursor": "x"}, {"person": "ana"}, {"person": "none"}],
     "sessions": [{}, {"person": "bo"}, {"person": "none"}, {"cursor": "x"}],
     "spaces": [{}],
+    "claims": [{}],
 }
 
 

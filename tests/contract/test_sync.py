@@ -109,6 +109,15 @@ async def test_c48_what_is_owed_is_listed(morning: World) -> None:
     assert missing(out, text(ROWS["sync"], out)) == []
 
 
+async def test_c48_who_has_no_key_any_more_is_not_expected(morning: World) -> None:
+    """An agent that wrote and whose keys were revoked since cannot check in, and nobody waits for it."""
+    for who in (GROK, CODEX):
+        await morning.do(who, "note", where="job:x", kind="memo", summary="hello")
+    assert (await morning.operate("sync"))["awaited"] == [CODEX, GROK]
+    await morning.operate("revoke", name="grok")
+    assert (await morning.operate("sync"))["awaited"] == [CODEX]
+
+
 async def test_c48_who_is_expected_in_and_overdue(empty: World) -> None:
     """Who wrote since the last window, has an open item or a job; overdue once the window is late.
 

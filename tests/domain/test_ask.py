@@ -300,7 +300,7 @@ def test_an_ask_stands_in_the_indexes_of_its_state() -> None:
     named = ("role:approver", "human:bo")
     found = {state: {i.name for i in ask(state, approvers=named).indexes()} for state in STATES}
     assert found == {
-        "pending": {"inbox", "asked", "same", "due"},
+        "pending": {"inbox", "asked", "same", "due", "remind"},
         "approved": {"settled", "verdicts", "due"},
         **{state: {"settled", "verdicts"} for state in ("rejected", "answered", "expired", "taken_back")},
         **{state: {"settled"} for state in ("withdrawn", "redeemed", "lapsed")},

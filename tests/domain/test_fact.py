@@ -49,9 +49,11 @@ def test_what_was_decided_is_never_reviewed_unless_said() -> None:
 
 
 def test_the_indexes_have_what_stands() -> None:
-    """The newest of its line, that it is known, and when it is due; what was superseded is in none."""
+    """The newest of its line, that it is known, and when it is due, till that was said; of a superseded one nothing."""
     stands = [Index("newest", OLD, FACT.made), Index("known", "", FACT.made)]
-    assert list(FACT.indexes()) == [*stands, Index("facts", "agent:grok", NOW + DAY)]
+    due = [*stands, Index("facts", "agent:grok", NOW + DAY)]
+    assert list(FACT.indexes()) == [*due, Index("review", "", NOW + DAY)]
+    assert list(replace(FACT, reminded=NOW + DAY).indexes()) == due
     assert list(replace(FACT, review_by=0).indexes()) == stands
     assert not list(replace(FACT, superseded_by=NEW).indexes())
 

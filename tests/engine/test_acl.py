@@ -1,7 +1,5 @@
 """The store's users, tried on the engine itself: what each may do, and that it may do nothing else."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -11,160 +9,42 @@ import redis
 from store.engine import acl
 from store.engine.embedded import Embedded, ensure, stop
 
-from .servers import ask, bundled, connect, oldest, plain
-
-SEGMENT = "lm:{w}:log:0"
-USERS = ("lm-api", "lm-read", "lm-admin")
-
-# What lm-api may do to each class of key besides reading it: the whole list.
-WRITES = {
-    SEGMENT: {"hsetnx"},
-    "lm:{w}:head": {"hset"},
-    "lm:{w}:clock": set(),
-    "lm:{w}:doc:ask:a1": {"hset"},
-    "lm:{w}:agent:a:who": {"hset"},
-    "lm:{w}:human:ana:now": {"hset"},
-    "lm:{w}:job:x:now": {"hset"},
-    "lm:{w}:ix:open:agent:a": {"zadd", "zrem"},
-    "lm:{w}:due": {"zadd", "zrem"},
-    "lm:{w}:idle": {"zadd", "zrem"},
-    "lm:{w}:place:channel:general": {"rpush"},
-    "lm:{w}:done:agent:a:x1": {"set"},
-    "lm:{w}:mail:m1": {"set"},
-    "lm:{w}:feed": {"xadd"},
-    "lm:{g:key:k1}": {"hset", "set", "getdel", "del", "pexpire", "expire", "sadd", "srem", "zadd", "zrem"},
-    "lm:{w}:new:thing": set(),
-    "lm:loose": set(),
-    "elsewhere": set(),
-}
-
-FOR_ALL = {"quit", "reset"}  # no ACL can take these away; `reset` ends as the default user, who is off
-COMMON = FOR_ALL | {"hello", "auth", "ping", "client|setname", "client|id", "info", "config|get", "time"}
-SCRIPTS = {"eval", "evalsha", "script|load", "script|exists"}
-CHANNELS = {"publish", "subscribe", "unsubscribe"}
-TRANSACTION = {"multi", "exec", "discard", "watch", "unwatch"}
+from .servers import connect
+from .users import (
+    CHANNELS,
+    COMMON,
+    FOR_ALL,
+    REFUSED,
+    SCRIPTS,
+    SEGMENT,
+    TAMPERING,
+    TRANSACTION,
+    USERS,
+    WRITES,
+    Command,
+    allowed,
+    as_user,
+)
 
 # All that is neither a read nor a write of data, for each user: the whole list.
 OTHERS = {
     "lm-api": COMMON | SCRIPTS | CHANNELS | {"wait"},
+    "lm-scheduler": COMMON | SCRIPTS | {"wait"},  # and one on a channel
+    "lm-bot": FOR_ALL
+    | {
+        "hello",
+        "auth",
+        "ping",
+        "client|setname",
+        "client|id",
+        "time",
+        "eval",
+        "evalsha",
+        "unsubscribe",
+    },  # and two on channels
     "lm-read": COMMON,
     "lm-admin": COMMON | SCRIPTS | CHANNELS | TRANSACTION | {"wait"},
 }
-
-TAMPERING = [
-    ["HSET", SEGMENT, "1", "forged"],
-    ["HSETNX", "lm:{w}:head", "seq", "9"],
-    ["HMSET", SEGMENT, "1", "forged"],
-    ["HDEL", SEGMENT, "1"],
-    ["DEL", SEGMENT],
-    ["DEL", "lm:{g:key:k1}", SEGMENT],
-    ["UNLINK", SEGMENT],
-    ["EXPIRE", SEGMENT, "1"],
-    ["PEXPIRE", SEGMENT, "1"],
-    ["EXPIREAT", SEGMENT, "1"],
-    ["PERSIST", SEGMENT],
-    ["RENAME", SEGMENT, "lm:{w}:doc:x:y"],
-    ["RENAME", "lm:{w}:doc:ask:a1", SEGMENT],
-    ["RENAMENX", SEGMENT, "lm:{w}:log:9"],
-    ["COPY", "lm:{w}:doc:ask:a1", SEGMENT, "REPLACE"],
-    ["MOVE", SEGMENT, "1"],
-    ["SET", SEGMENT, "forged"],
-    ["GETSET", SEGMENT, "forged"],
-    ["HINCRBY", SEGMENT, "2", "1"],
-    ["HINCRBYFLOAT", SEGMENT, "2", "1"],
-    ["RESTORE", SEGMENT, "0", "x", "REPLACE"],
-    ["SORT", SEGMENT, "STORE", SEGMENT],
-    ["SUNIONSTORE", SEGMENT, "lm:{g:spaces:0}"],
-    ["BITOP", "NOT", SEGMENT, SEGMENT],
-    ["SET", "lm:{w}:clock", "1000"],
-    ["DEL", "lm:{w}:clock"],
-    ["FLUSHALL"],
-    ["FLUSHDB"],
-    ["SWAPDB", "0", "0"],
-    ["CONFIG", "SET", "appendonly", "no"],
-    ["SHUTDOWN", "NOSAVE"],
-    ["KEYS", "*"],
-    ["SCAN", "0"],
-    ["RANDOMKEY"],
-    ["DBSIZE"],
-    ["FUNCTION", "FLUSH"],
-    ["SCRIPT", "FLUSH"],
-    ["SCRIPT", "KILL"],
-    ["ACL", "SETUSER", "lm-api", "+@all"],
-    ["ACL", "LIST"],
-    ["CLIENT", "KILL", "TYPE", "normal"],
-    ["CLIENT", "LIST"],
-    ["MONITOR"],
-    ["PUBLISH", "other", "x"],
-    ["SUBSCRIBE", "other"],
-    ["GET", "elsewhere"],
-]
-
-
-# How a script is refused a command: by Valkey, by Redis 7.0, and where scripts may not call it whoever runs them.
-REFUSED = r"ACL failure|The user executing the script can't|not allowed from script"
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command of the server, with enough arguments of one kind."""
-
-    name: str
-    categories: frozenset[str]
-    arity: int
-
-    def words(self, filling: str) -> list[str]:
-        """The command with every argument the same."""
-        name = self.name.split("|")
-        return name + [filling] * (abs(self.arity) - len(name))
-
-
-@pytest.fixture(scope="module", params=[bundled, oldest], ids=["bundled", "oldest"])
-def program(request: pytest.FixtureRequest) -> Path:
-    """Each kind of server that the file must load in."""
-    found: Path = request.param()
-    return found
-
-
-@pytest.fixture(scope="module")
-def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
-    """An embedded engine with one entry, one document and the users in force."""
-    server = ensure(tmp_path_factory.mktemp("acl"), program=program)
-    with as_user(server, "lm-api") as client:
-        client.hsetnx(SEGMENT, "1", "first")
-        client.hset("lm:{w}:doc:ask:a1", "rev", "1")
-    yield server
-    stop(server.home)
-
-
-@pytest.fixture(scope="module")
-def judge(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
-    """The same users on a server whose default user may ask what they may do."""
-    folder = tmp_path_factory.mktemp("judge")
-    rendered = acl.render(dict.fromkeys(USERS, "x")).splitlines()
-    lines = ["user default on nopass ~* &* +@all", *(line for line in rendered if " default " not in line)]
-    (folder / "users.acl").write_text("\n".join(lines) + "\n")
-    options = ["--aclfile", str(folder / "users.acl")]
-    with plain(program, folder, options) as socket, connect(socket) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def commands(judge: redis.Redis) -> list[Command]:
-    """Every command that the server has, subcommands one by one."""
-    names = ask(judge, "COMMAND LIST", "FILTERBY", "PATTERN", "*")
-    rows = ask(judge, "COMMAND INFO", *names)  # name, arity, flags, three of keys, categories, tips, keys, subcommands
-    return [Command(row[0], frozenset(row[6]), row[1]) for row in rows if not row[9]]
-
-
-def as_user(server: Embedded, user: str) -> redis.Redis:
-    """A connection of one of the users."""
-    return connect(server.socket, user, server.password(user))
-
-
-def allowed(judge: redis.Redis, user: str, words: list[str]) -> bool:
-    """Whether the server would let a user do that."""
-    return bool(ask(judge, "ACL DRYRUN", user, *words) == "OK")
 
 
 def ledger(server: Embedded) -> tuple[object, object]:
@@ -313,7 +193,9 @@ def test_admin_is_no_master_of_the_server(server: Embedded) -> None:
                 client.execute_command(*command)
 
 
-@pytest.mark.parametrize("login", [(None, None), ("default", "x"), ("lm-api", "wrong"), ("lm-bot", "x")], ids=str)
+@pytest.mark.parametrize(
+    "login", [(None, None), ("default", "x"), ("lm-api", "wrong"), ("lm-bot", "x"), ("lm-x", "x")], ids=str
+)
 def test_nobody_comes_in_otherwise(server: Embedded, login: tuple[str | None, str | None]) -> None:
     """Without a user's password the server answers nothing; the default user is off."""
     with connect(server.socket, *login) as client, pytest.raises(redis.AuthenticationError):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import redis
 
+from store.engine import acl
 from store.engine import home as state
 from store.engine.embedded import Embedded, StoreProblem, ensure, stop
 
@@ -160,9 +161,9 @@ def test_secrets_are_for_the_owner_only(home: Path) -> None:
     assert {mode(file) for file in files} == {0o600}
     assert mode(home / "secrets") == mode(home / "store") == 0o700
     assert mode(server.socket) == 0o700
-    assert {path.name for path in (home / "secrets").iterdir()} == {"lm-api", "lm-read", "lm-admin"}
-    words = {server.password(user) for user in ("lm-api", "lm-read", "lm-admin")}
-    assert len(words) == 3
+    assert {path.name for path in (home / "secrets").iterdir()} == set(acl.users())
+    words = {server.password(user) for user in acl.users()}
+    assert len(words) == len(acl.users())
     texts = [repr(server), *(path.read_text() for path in (home / "store").glob("*.*"))]
     assert not [word for word in words for text in texts if word in text]
     with pytest.raises(StoreProblem, match="no user 'root'"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from store.settings import BadSetting, load
+from store.settings import BadSetting, Limits, load
 
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,9 +36,23 @@ def test_secrets_from_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert "lmk_x_y" not in repr(settings)
 
 
+def test_limits_of_the_bot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telegram's limits are in force unless said otherwise, each by itself; 0 is none."""
+    assert load().telegram_limits == Limits(all=28, chat=1, burst=3, group=20)
+    monkeypatch.setenv("LOGMEM_TELEGRAM_LIMITS", "chat=0.5, burst=5,all=0")
+    assert load().telegram_limits == Limits(all=0, chat=0.5, burst=5, group=20)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "match"),
     [
+        ("TELEGRAM_LIMITS", "fast", "must be numbers such as all=28"),
+        ("TELEGRAM_LIMITS", "all=28,all=30", "must be numbers such as all=28"),
+        ("TELEGRAM_LIMITS", "each=1", "must be numbers such as all=28"),
+        ("TELEGRAM_LIMITS", "all=-1", "must be numbers such as all=28"),
+        ("TELEGRAM_LIMITS", "all=nan", "must be numbers such as all=28"),
+        ("WEBHOOK_URL", "https://h/x?y=1", "must be the address that Telegram sends updates to"),
+        ("API_URL", "api:8765", "must be the address where the bot finds the API"),
         ("PORT", "abc", "is 'abc': it must be a whole number from 0"),
         ("PORT", "65536", "is '65536': it must be a whole number"),
         ("FSYNC", "sometimes", "is 'sometimes': it must be always, everysec or no"),
@@ -63,6 +77,24 @@ def test_a_bad_secret_is_not_repeated(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("LOGMEM_REST_TOKEN_FILE", str(tmp_path / "empty"))
     with pytest.raises(BadSetting, match=r"^LOGMEM_REST_TOKEN must be the bearer token of a credential\.$"):
         load()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BOT_TOKEN", "no-token-of-a-bot"),
+        ("BOT_TOKEN", "12345:has blanks"),
+        ("BOT_SECRET", "only-31-characters-are-too-few-"),
+        ("BOT_SECRET", "a secret with blanks is no secret"),
+        ("WEBHOOK_SECRET", "this.has.signs.that.no.header.of.theirs.has"),
+    ],
+)
+def test_secrets_of_the_bot(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """A token is shaped as BotFather makes them, a secret is long; what is neither is not repeated."""
+    monkeypatch.setenv(f"LOGMEM_{name}", value)
+    with pytest.raises(BadSetting, match=rf"^LOGMEM_{name} must be [^\n]*\.$") as no:
+        load()
+    assert value not in str(no.value)
 
 
 def test_both_ways_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ EVERY_CALL = (  # of `enter`, `Admission`, `parse`, `perform` and the surfaces, 
 )
 EVERY_WRITE = ("action_conflict", "store_full", "store_read_only", "unconfirmed")
 PEOPLES = {"decide": ("humans_only", "not_an_approver")}  # by effect, of the policy
-UNUSED = ("assurance_too_low", "paused", "room_full", "audit_unavailable")  # kept for later versions
+UNUSED = ("paused", "room_full", "audit_unavailable")  # kept for later versions
 
 _UNSETTLED = "`resolve` looks at that only where something will have to be settled"
 _LEFT = "who has left is found too, and who was never here is `not_found`"

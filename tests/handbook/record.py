@@ -17,13 +17,15 @@ from typing import Any
 
 import httpx
 
-from api.examples import ASK, CALLS, DIGEST, FACT, HUDDLE, ITEM, KEY, OTHER, SESSION, trail
+from api.examples import ASK, CALLS, CLAIM, CODE, DIGEST, FACT, HUDDLE, ITEM, KEY, OTHER, SESSION, trail
 from store.domain.errors import Refused
 from store.domain.moments import MINUTE
+from store.domain.pairing import Sender
 from store.engine.client import Target, open_client
 from store.engine.embedded import Embedded
 from store.engine.store import Store
 from store.verbs.catalog import ROWS
+from store.verbs.pairing import claim
 from store.verbs.perform import perform
 from tests.surfaces.wire import NEW, OLD, headers, message
 from tests.world import World
@@ -34,6 +36,8 @@ BEGIN = datetime(2026, 11, 30, 9, 2, tzinfo=UTC)  # a Monday, when the morning w
 TICK = 61_500  # ms from one call to the next: no age or time left then stands on an edge, in minutes or in seconds
 ASKED = 20  # times, until the index has what was written
 GROK, CODEX, ANA = "agent:grok", "agent:codex", "human:ana"
+LATER = "2026-11-30T09:12:00.000Z"
+ACCOUNT = 4455  # on Telegram
 
 Json = dict[str, Any]
 
@@ -179,7 +183,7 @@ async def _founded(day: Day) -> None:
     await day.show("operator", "space")
     await day.show("operator", "human")
     link = await day.show("operator", "link")
-    day.out.results["link"]["expires_at"] = "2026-11-30T09:12:00.000Z"  # links are of all spaces, and have their clock
+    day.out.results["link"]["expires_at"] = LATER  # links are of all spaces, and have their clock
     assert link["link_path"].startswith("/sign-in/")
     await day.tick()
     await world.sign_in("ana")
@@ -266,12 +270,26 @@ async def _recalled(day: Day) -> None:
     await day.show(GROK, "recall")
 
 
+async def _phoned(day: Day) -> None:
+    """A person is reached on Telegram. Codes and claims are of all spaces, and have their clock."""
+    made = await day.show("operator", "pairing", code=CODE)
+    sender = Sender(update=1, user=ACCOUNT, chat=ACCOUNT, name="Ana", username="ana_example")
+    said = await claim(day.world.store, made["code"], sender)
+    day.masks.name(said.id, CLAIM)
+    for verb in ("claims", "confirm"):
+        await day.show("operator", verb)
+    day.out.results["pairing"]["expires_at"] = day.out.results["claims"]["claims"][0]["expires_at"] = LATER
+    for verb in ("oncall", "quiet", "unpair"):
+        await day.show(ANA, verb)
+
+
 async def _ended(day: Day) -> None:
     """The end of the day, and of what was made for it."""
     await day.show(GROK, "recap")
     await day.show(ANA, "renew")
     await day.show(ANA, "revoke")
     await day.show(ANA, "four_eyes")
+    await _phoned(day)
     mine = day.world.badges[ANA].id
     await day.tick()
     await day.world.sign_in("ana")  # another one, from which the first is ended

@@ -72,10 +72,10 @@ class Script:
 
 
 @asynccontextmanager
-async def script(engine: OwnEngine, text: str) -> AsyncIterator[Script]:
+async def script(engine: OwnEngine, text: str, *, user: str = "lm-api") -> AsyncIterator[Script]:
     """A script with this text, on a new space."""
     async with (
-        open_client(engine.target, user="lm-api") as writer,
+        open_client(engine.target, user=user) as writer,
         open_client(engine.target, user="lm-admin") as admin,
     ):
         yield Script(engine, text, writer, admin)

@@ -175,6 +175,29 @@ async def test_again_when_an_index_grew_from_a_score_on(commit: Script) -> None:
     assert (await commit(lines=[line()], seen={key: Seen("#5", "2")})) == (What.AGAIN, [key])
 
 
+async def test_again_when_a_member_moved(commit: Script) -> None:
+    """A plan that read the score of a member is made anew once that is another, or is there, or not any more."""
+    key, idle = commit.keys.index("idle", ""), Index("idle", "", 5)
+    assert (await commit(touches=((idle, "agent:a"),), seen={key: Seen("@agent:a", "")})).what is What.OK
+    for score in ("", "4", "6"):
+        assert (await commit(lines=[line()], seen={key: Seen("@agent:a", score)})) == (What.AGAIN, [key])
+    assert (await commit(lines=[line()], seen={key: Seen("@agent:a", "5")})).what is What.OK
+    assert (await commit(lines=[line()], seen={key: Seen("@agent:b", "")})).what is What.OK
+    assert (await commit(drops=((idle, "agent:a"),), seen={key: Seen("@agent:a", "5")})).what is What.OK
+    assert (await commit(lines=[line()], seen={key: Seen("@agent:a", "5")})) == (What.AGAIN, [key])
+    assert not await commit.admin.exists(key)
+
+
+async def test_again_when_another_leads(commit: Script) -> None:
+    """A plan of a scheduler is made anew once another has noted its own epoch; only lm-scheduler notes one."""
+    leader = commit.keys.leader
+    assert await commit(epoch=4, seen={leader: Seen("epoch", "")}) == (What.DENIED, ["HSET", leader])
+    await commit.admin.hset(leader, "epoch", 4)
+    assert (await commit(lines=[line()], seen={leader: Seen("epoch", "4")})).what is What.OK
+    for epoch in ("", "3", "5"):
+        assert (await commit(lines=[line()], seen={leader: Seen("epoch", epoch)})) == (What.AGAIN, [leader])
+
+
 async def test_indexes_follow_the_document(commit: Script) -> None:
     """A document that leaves an index is taken out of it."""
     doc = now_of("agent:a", blocked="x")

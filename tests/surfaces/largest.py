@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from store.domain.pairing import Sender
+from store.verbs.pairing import claim
 from tests.surfaces.full import HOUR, Args, Full, many
 from tests.world import World
 
@@ -79,6 +81,11 @@ LARGEST: Mapping[str, list[tuple[str, Args]]] = {
     "four_eyes": [(OWNER, {"rule": "off"})],
     "recap": [(ME, {"notes": TEXT, "next": [f"{n}{dear(198)}" for n in range(10)]})],
     "end_session": [(OWNER, {"session": "<session>"})],
+    "pairing": [(OWNER, {})],
+    "confirm": [(OWNER, {"claim": "<claim>", "yes": True})],
+    "oncall": [(OWNER, {})],
+    "quiet": [(OWNER, {"snooze": "1h", "hours": "22:00-07:00"})],
+    "unpair": [(OWNER, {})],
     "space": [],  # its names are all that it takes, and it is made once
 }
 # What shows the same things again, without a payload or text that was asked for.
@@ -144,11 +151,15 @@ async def furnish(world: World) -> Full:
         OWNER, "decide", {"trail": asks[0]["trail"], "digest": asks[0]["digest"], "verdict": "approve", "reason": TEXT}
     )
     sessions = (await do(OWNER, "sessions", {}))["sessions"]
+    code = (await do(OWNER, "pairing", {}))["code"]
+    sender = Sender(update=1, user=4455, chat=4455, name=dear(130), username="x" * 64)
+    claimed = await claim(world.store, code, sender)
     found: dict[str, Any] = {
         "old": old["trail"], "item": sent[0]["item"], "given": sent[1]["item"], "other": sent[2]["item"],
         "fact": fact["fact"],
         "noted": fact["entry"]["id"], "huddle": huddle["huddle"], "seat": huddle["seats"][1]["item"],
         "used": asks[0]["trail"], "dec": asks[1]["trail"], "digest": asks[1]["digest"], "back": asks[2]["trail"],
+        "claim": claimed.id,
         "ask": asks[3]["trail"], "session": next(each["session"] for each in sessions if "here" not in each),
     }  # fmt: skip
     ids |= found

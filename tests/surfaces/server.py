@@ -20,6 +20,7 @@ from store.engine.store import Store, open_store
 from store.settings import load
 
 PATIENCE = 30.0  # seconds to start, to end, and to answer
+BOT_SECRET = "the-bot-of-the-tests-knows-this-secret"
 
 
 class _Server(Server):
@@ -57,8 +58,8 @@ class Serving(threading.Thread):
         self.store = store = open_store(Target.embedded(self.engine))
         try:
             config = uvicorn.Config(
-                create(store, load()), http=Bounded, ws="none", lifespan="on", log_config=None, access_log=False,
-                server_header=False, timeout_graceful_shutdown=self.grace,
+                create(store, load(bot_secret=BOT_SECRET)), http=Bounded, ws="none", lifespan="on", log_config=None,
+                access_log=False, server_header=False, timeout_graceful_shutdown=self.grace,
             )  # fmt: skip
             self.server = _Server(config, store)
             self.begun.set()

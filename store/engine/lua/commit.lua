@@ -3,8 +3,8 @@
 -- KEYS     1 log (base of the segments)   2 head {seq ms h}   3 clock   4 done   5 feed   6.. whatever the plan names
 -- ARGV     1 not after, ms by the space's clock, or 0   2 request   3 result   4 life of done, ms   5 length of the feed
 --          6 event for the feed, or ''   then counted lists:
---          expect   n, then n of: key field value      field '#' is the size of a sorted set, '#<score>' how
---                   many it has from there on; value '' is absent
+--          expect   n, then n of: key field value      field '#' is the size of a sorted set, '#<score>' how many it
+--                   has from there on, '@<member>' the score of a member; value '' is absent
 --          writes   n, then n of: count command key argument...      an argument '\0<i>' becomes the id of the i-th entry
 --          entries  n, then n of: l s e count place...
 -- returns  {'ok', id...} | {'again', what has changed, or ''} | {'done', record} | {'denied', command, key} | {'corrupt', key}
@@ -24,9 +24,10 @@ now = math.max(now, tonumber(head[2] or 0)) -- a clock that was set back brings 
 if ARGV[1] ~= '0' and now > tonumber(ARGV[1]) then return {'again', ''} end
 for _ = 1, many() do
   local k, field, value = key(), take(), take()
-  local from = field:match('^#(%d+)$')
+  local from, member = field:match('^#(%d+)$'), field:match('^@(.+)$')
   local is = from and redis.call('ZCOUNT', k, from, '+inf')
-    or field == '#' and redis.call('ZCARD', k) or redis.call('HGET', k, field) or ''
+    or field == '#' and redis.call('ZCARD', k)
+    or redis.call(member and 'ZSCORE' or 'HGET', k, member or field) or ''
   if tostring(is) ~= value then return {'again', k} end
 end
 

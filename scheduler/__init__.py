@@ -1,0 +1,1 @@
+"""The scheduler: a process that writes down what time brings, and wakes whoever should know of it."""

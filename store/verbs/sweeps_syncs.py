@@ -1,0 +1,140 @@
+"""The occurrences of a space's syncs: each made when its window opens, looked at when it is late, judged at its end."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..domain.calendar import CLOSEOUT, Windows, windows_of
+from ..domain.commit import Commit, Put, put
+from ..domain.digest import Digest, began, has_digest
+from ..domain.document import Document
+from ..domain.entry import Entry
+from ..domain.inspection import PART, SPACE, Inspection
+from ..domain.occurrence import (
+    SYNC,
+    Occurrence,
+    Rhythm,
+    accounted,
+    begun,
+    moved,
+    occurrence_id,
+    opened,
+    outcome,
+    told,
+    turned,
+)
+from ..domain.sync import CheckIn, checked_by
+from ..engine.reads import Doc, Range, Scored
+from .call import Call
+from .expected import ROSTER, expected_since
+from .sweeping import channel, did, row
+from .sync import CHECKED
+
+WINDOWS = 12  # that one commit makes occurrences of
+TURNS = 4  # occurrences that one commit looks at
+
+
+async def _stamp(call: Call) -> Commit:
+    """Nothing but that a scheduler of this epoch leads here now; a space that has no rhythm yet gets one."""
+    await call.admit()
+    rhythm, inspection = await call.read(Doc(Rhythm, SYNC), Doc(Inspection, SPACE))
+    puts = [] if rhythm else [put(begun(windows_of(call.space), now=call.now))]
+    puts += [] if inspection else [put(Inspection(id=SPACE, next=call.now + PART))]
+    return did(len(puts), puts=tuple(puts))
+
+
+@dataclass(slots=True)
+class _Written:
+    """What one commit of the sweep writes, gathered."""
+
+    puts: list[Put] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+
+    def add(self, doc: Document, said: Iterable[Entry] = (), mark: str = "") -> None:
+        """A document with its entries, the first of which is named in `mark`."""
+        entries = list(said)
+        self.puts.append(put(doc, **({mark: len(self.entries)} if mark and entries else {})))
+        self.entries += entries
+
+
+async def _occurrences(call: Call) -> Commit:
+    """The windows that have opened get their occurrences; those whose turn has come are looked at."""
+    await call.admit()
+    rhythm, page = await call.read(Doc(Rhythm, SYNC), Range("turn", "", TURNS + 1, high=call.now))
+    if rhythm is None:
+        return did(0)
+    windows = windows_of(call.space)
+    if rhythm.next and rhythm.next <= call.now:
+        return await _open(call, rhythm, windows)
+    return await _turn(call, windows, page.ids(Occurrence)[:TURNS], more=len(page.members) > TURNS)
+
+
+async def _open(call: Call, rhythm: Rhythm, windows: Windows) -> Commit:
+    """The next windows that have opened since the last that is accounted for, and how far it is then."""
+    found = list(windows.after(rhythm.through, call.now, limit=WINDOWS))
+    known = await call.read_each(Doc(Occurrence, occurrence_id(window)) for window in found) if found else []
+    written = _Written()
+    for window, before in zip(found, known, strict=True):
+        if before is None:
+            after = opened(window, now=call.now, changed=rhythm.changed)
+            _add(call, written, None, after, windows)
+    through = found[-1].opens if found else rhythm.through
+    written.add(accounted(rhythm, windows, through=through))
+    return did(len(found) or 1, more=True, puts=tuple(written.puts), entries=tuple(written.entries))
+
+
+async def _turn(call: Call, windows: Windows, ids: Sequence[str], *, more: bool) -> Commit:
+    """These occurrences, each as time, a changed calendar and the evidence have it."""
+    written = _Written()
+    for before in await call.read_each(Doc(Occurrence, id) for id in ids) if ids else []:
+        if before is None:
+            continue
+        window = windows.of(before.day, before.slot)
+        here = moved(before, window, now=call.now)
+        after = here if here.ended else await _judged(call, windows, here)
+        _add(call, written, before, after, windows)
+    again = more or any(0 < p.doc.turn <= call.now for p in written.puts if isinstance(p.doc, Occurrence))
+    return did(len(ids), more=again, puts=tuple(written.puts), entries=tuple(written.entries))
+
+
+async def _judged(call: Call, windows: Windows, here: Occurrence) -> Occurrence:
+    """The occurrence at its turn, by who is expected and who is in."""
+    checked = Range("checked", here.id, CHECKED)
+    _, marks = await call.read(checked, Scored(checked))
+    came = {checked_by(ref.removeprefix(f"{CheckIn.kind}:")): at for at, ref in marks}
+    before = windows.last(here.opens - 1)
+    expected = await expected_since(call, await call.look(ROSTER), since=before.opens if before else 0)
+    return turned(here, expected=expected, came=came, now=call.now, paused=call.space.paused)
+
+
+def _add(call: Call, written: _Written, before: Occurrence | None, after: Occurrence, windows: Windows) -> None:
+    """Write it down, with what is to be told of it; the last of a day brings the digest."""
+    was = before.state if before else ""
+    if after.ended:
+        written.add(after, _accounted(call, after), "accounted")
+        if after.slot == CLOSEOUT and has_digest(after):
+            since = began(after.day, zone=windows.zone)
+            written.add(Digest(id=after.day, since=since, until=after.closes, due=call.now))
+    elif after.state == "overdue" and was != "overdue":
+        written.add(after, _overdue(call, after), "reminded")
+    elif after != before:
+        written.add(after)
+
+
+def _overdue(call: Call, after: Occurrence) -> list[Entry]:
+    """Who is not in is told, and the space."""
+    call_of = f'logmem_sync {{receipt: true, slot: "{after.slot}", outcome, notes}}'
+    text = f"{after.name} is overdue, and you are not in: {call_of}"
+    own = [call.entry(who, "overdue", text, payload={"slot": after.slot, "day": after.day}) for who in after.missing]
+    return [call.entry(channel(call), "overdue", told(after), payload=outcome(after)), *own]
+
+
+def _accounted(call: Call, after: Occurrence) -> list[Entry]:
+    """How it ended; whoever missed it is told, too."""
+    entry = call.entry(channel(call), "accounted", told(after), payload=outcome(after))
+    missed = after.missing if after.state == "missed" else ()
+    text = f"{after.name} was missed: you never checked in."
+    said = {"slot": after.slot, "day": after.day, "state": after.state}
+    return [entry, *(call.entry(who, "accounted", text, payload=said) for who in missed)]
+
+
+STAMP, OCCURRENCES = row("stamp", _stamp), row("occurrences", _occurrences)

@@ -1,0 +1,51 @@
+"""Servers of each kind with the store's users in force."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from store.engine import acl
+from store.engine.embedded import Embedded, ensure, stop
+
+from .servers import ask, bundled, connect, oldest, plain
+from .users import SEGMENT, USERS, Command, as_user
+
+
+@pytest.fixture(scope="module", params=[bundled, oldest], ids=["bundled", "oldest"])
+def program(request: pytest.FixtureRequest) -> Path:
+    """Each kind of server that the file must load in."""
+    found: Path = request.param()
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedded]:
+    """An embedded engine with one entry, one document and the users in force."""
+    server = ensure(tmp_path_factory.mktemp("acl"), program=program)
+    with as_user(server, "lm-api") as client:
+        client.hsetnx(SEGMENT, "1", "first")
+        client.hset("lm:{w}:doc:ask:a1", "rev", "1")
+    yield server
+    stop(server.home)
+
+
+@pytest.fixture(scope="module")
+def judge(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
+    """The same users on a server whose default user may ask what they may do."""
+    folder = tmp_path_factory.mktemp("judge")
+    rendered = acl.render(dict.fromkeys(USERS, "x")).splitlines()
+    lines = ["user default on nopass ~* &* +@all", *(line for line in rendered if " default " not in line)]
+    (folder / "users.acl").write_text("\n".join(lines) + "\n")
+    options = ["--aclfile", str(folder / "users.acl")]
+    with plain(program, folder, options) as socket, connect(socket) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def commands(judge: redis.Redis) -> list[Command]:
+    """Every command that the server has, subcommands one by one."""
+    names = ask(judge, "COMMAND LIST", "FILTERBY", "PATTERN", "*")
+    rows = ask(judge, "COMMAND INFO", *names)  # name, arity, flags, three of keys, categories, tips, keys, subcommands
+    return [Command(row[0], frozenset(row[6]), row[1]) for row in rows if not row[9]]

@@ -1,0 +1,37 @@
+"""An emulator of its own for each test, and the Bot API called bare."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.console.conftest import chromium
+from tests.contract.conftest import empty
+from tests.surfaces.server import http, server, serving
+from tests.telegram.calling import Bot
+from tests.telegram.phone import Telegram
+from tests.telegram.running import running
+from tests.telegram.together import Together, together
+from tests.world import World
+
+__all__ = ["chromium", "empty", "http", "server", "serving"]
+
+
+@pytest.fixture
+async def telegram() -> AsyncIterator[Telegram]:
+    """The emulator with Telegram's own limits."""
+    async with running() as telegram:
+        yield telegram
+
+
+@pytest.fixture
+async def bot(telegram: Telegram) -> AsyncIterator[Bot]:
+    """A bot that calls the emulator by hand."""
+    async with Bot(telegram) as bot:
+        yield bot
+
+
+@pytest.fixture
+async def live(world: World) -> AsyncIterator[Together]:
+    """Engine, API, emulator and bot, all running, without floods; a space with ana, bo, grok and codex."""
+    async with together(world) as live:
+        yield live

@@ -1,0 +1,155 @@
+"""Lanes: each chat's jobs one by one, the most urgent first; what does not succeed keeps nothing else from it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from bot import lanes as module
+from bot.lanes import Lanes, Then
+from tests.telegram.together import eventually
+
+Work = Callable[[str], Awaitable[Then]]
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waits between tries are short here."""
+    monkeypatch.setattr(module, "FIRST", 0.01)
+    monkeypatch.setattr(module, "LAST", 0.02)
+
+
+async def at_once(chat: int) -> None:
+    """No chat has to wait."""
+
+
+@asynccontextmanager
+async def lanes(
+    work: Work, *, free: Callable[[int], Awaitable[None]] = at_once, lost: list[str] | None = None
+) -> AsyncIterator[Lanes[str]]:
+    """Lanes with this work, closed at the end."""
+    given_up = [] if lost is None else lost
+    made = Lanes(work, free=free, lost=lambda job, why: given_up.append(job))
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def test_the_most_urgent_first_and_then_in_their_order() -> None:
+    """What came later and is more urgent goes first; of the same kind what came first."""
+    done: list[str] = []
+    begin = asyncio.Event()
+
+    async def work(job: str) -> Then:
+        done.append(job)
+        return Then.DONE
+
+    async def free(chat: int) -> None:
+        await begin.wait()
+
+    async with lanes(work, free=free) as made:
+        for kind, job in ((1, "a"), (2, "b"), (1, "c"), (0, "d")):
+            made.add(7, kind, job)
+        assert len(made) == 4
+        begin.set()
+        await eventually(lambda: len(done) == 4)
+        await eventually(lambda: not len(made))
+        made.add(7, 0, "again")  # a lane that has ended begins anew
+        await eventually(lambda: done == ["d", "a", "c", "b", "again"])
+
+
+async def test_what_keeps_failing_keeps_nothing_else_from_it() -> None:
+    """A job that never succeeds comes again later, behind the others of its chat, however urgent it is."""
+    done: list[str] = []
+
+    async def work(job: str) -> Then:
+        done.append(job)
+        return Then.LATER if job == "bad" else Then.DONE
+
+    async with lanes(work) as made:
+        made.add(7, 0, "bad")
+        for n in range(20):
+            made.add(7, 1, f"good {n}")
+        await eventually(lambda: "good 19" in done)
+        assert done.count("bad") <= 2 + done.index("good 19") // 2
+        await eventually(lambda: done.count("bad") >= 3)
+        made.add(7, 2, "late")
+        await eventually(lambda: "late" in done)
+
+
+async def test_its_time_grows_and_another_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a long wait before its next try, what comes into the lane meanwhile goes at once."""
+    monkeypatch.setattr(module, "FIRST", 3600.0)
+    monkeypatch.setattr(module, "LAST", 3600.0)
+    done: list[str] = []
+
+    async def work(job: str) -> Then:
+        done.append(job)
+        return Then.LATER if job == "bad" else Then.DONE
+
+    async with lanes(work) as made:
+        made.add(7, 0, "bad")
+        await eventually(lambda: done == ["bad"])
+        made.add(7, 1, "other")
+        await eventually(lambda: done == ["bad", "other"])
+        assert len(made) == 1
+
+
+async def test_a_lane_through_which_nothing_gets_waits_as_a_whole() -> None:
+    """Without a connection no other job of the chat is tried first, and another chat's is."""
+    done: list[str] = []
+    there = asyncio.Event()
+
+    async def work(job: str) -> Then:
+        if job != "elsewhere" and not there.is_set():
+            done.append("tried " + job)
+            return Then.HELD
+        done.append(job)
+        return Then.DONE
+
+    async with lanes(work) as made:
+        made.add(7, 0, "first")
+        made.add(7, 1, "second")
+        made.add(8, 1, "elsewhere")
+        await eventually(lambda: done.count("tried first") >= 3 and "elsewhere" in done)
+        assert "tried second" not in done
+        there.set()
+        await eventually(lambda: done[-2:] == ["first", "second"])
+
+
+async def test_what_goes_on_at_once_keeps_its_place() -> None:
+    """A job of several steps takes them before what came after it."""
+    done: list[str] = []
+
+    async def work(job: str) -> Then:
+        done.append(job)
+        return Then.MORE if done.count(job) < 3 and job == "steps" else Then.DONE
+
+    async with lanes(work) as made:
+        made.add(7, 1, "steps")
+        made.add(7, 1, "after")
+        await eventually(lambda: done == ["steps", "steps", "steps", "after"])
+
+
+async def test_a_mistake_ends_no_lane() -> None:
+    """A job that raises is given up and heard of; a wait that raises is tried again: the others go on."""
+    done: list[str] = []
+    lost: list[str] = []
+    faults = iter([RuntimeError("a mistake")])
+
+    async def work(job: str) -> Then:
+        if job == "bad":
+            raise KeyError(job)
+        done.append(job)
+        return Then.DONE
+
+    async def free(chat: int) -> None:
+        if fault := next(faults, None):
+            raise fault
+
+    async with lanes(work, free=free, lost=lost) as made:
+        made.add(7, 0, "bad")
+        made.add(7, 1, "good")
+        await eventually(lambda: done == ["good"] and lost == ["bad"])

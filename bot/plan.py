@@ -73,8 +73,10 @@ def recipients(view: Mapping[str, Any]) -> dict[str, Recipient]:
         )
         for to in view["to"]
     ]
-    groups = [Recipient(who=f"chat:{each['chat']}", chat=each["chat"], thread=each.get("thread") or 0, silent=True)
-              for each in view.get("groups", ())]  # fmt: skip
+    groups = [
+        Recipient(who=each["who"], chat=each["chat"], thread=each["thread"], silent=True)
+        for each in view.get("groups", ())
+    ]
     return {each.who: each for each in (*people, *groups)}
 
 

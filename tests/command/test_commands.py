@@ -111,7 +111,7 @@ def test_keys(operator: Command, server: Up, space: str) -> None:
     told = operator.run("mint", "codex", "--space", space)
     token = told.out.partition(" LOGMEM_REST_TOKEN=")[2].split()[0]
     assert f"LOGMEM_REST_URL={server.url}\n" in told.out
-    assert "export " not in told.out  # it is one agent's, and what is typed later may be meant for another
+    assert "export LOGMEM" not in told.out  # it is one agent's, and what is typed later may be meant for another
     assert server.post(token, "connection").status_code == 200
     listed = operator.json("keys", "--space", space)
     assert [(k["name"], k["may"], k["responsible"], k["state"]) for k in listed["keys"]] == [

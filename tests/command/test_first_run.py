@@ -84,6 +84,18 @@ def test_enter_takes_the_account_and_a_wrong_name_is_asked_again(command: Comman
         assert screen.end() == 0
 
 
+def test_what_is_made_of_a_name_is_told(command: Command) -> None:
+    """A name with a blank and an umlaut is an id from then on, which is said; so is what other terminals are to set."""
+    telegram = "http://127.0.0.1:9"
+    with terminal(command.home, "up", *PORT, LOGMEM_TELEGRAM_API_URL=telegram) as screen:
+        screen.read_until("Your name [")
+        screen.type("Ana Müller\n")
+        text = screen.read_until(LAST)
+        assert "That is human:ana-muller here: names are a-z, 0-9" in text
+        assert f"There too: export LOGMEM_TELEGRAM_API_URL={telegram}\n" in text
+        assert screen.end() == 0
+
+
 def test_the_question_can_be_left(command: Command) -> None:
     """Ctrl-C at the question stops all and makes no owner; the next start asks again, and takes Ctrl-D as Enter."""
     with terminal(command.home, "up", *PORT) as screen:

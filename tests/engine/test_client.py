@@ -58,8 +58,9 @@ async def test_whatever_bytes_come_back_as_they_were(engine: Embedded) -> None:
 async def test_more_callers_than_connections(engine: Embedded) -> None:
     """Five hundred calls at once wait for one of the connections; none fails, and there are at most 64."""
     async with open_client(Target.embedded(engine), user="lm-read") as client:
+        others = int((await client.info("clients"))["connected_clients"]) - 1  # of whatever else the suite has open
         got = await asyncio.gather(*(client.info("clients") for _ in range(500)))
-    assert max(int(info["connected_clients"]) for info in got) <= 64 + 3  # and those of the suite's own store
+    assert max(int(info["connected_clients"]) for info in got) - others <= 64
 
 
 @pytest.mark.long

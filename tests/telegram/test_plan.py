@@ -121,12 +121,12 @@ def test_who_may_have_a_card() -> None:
     """People as the door says, with their chats; groups by theirs, without a sound."""
     view = {
         "to": [{"who": "human:ana", "chat": 7, "can": [], "silent": True, "wanted": False}],
-        "groups": [{"chat": -7, "thread": 3}, {"chat": -8, "thread": 0}],
+        "groups": [{"who": "chat:-7/3", "chat": -7, "thread": 3}, {"who": "chat:-8", "chat": -8, "thread": 0}],
         "push": 2,
     }
     assert recipients(view) == {
         "human:ana": Recipient(who="human:ana", chat=7, silent=True, wanted=False, push=2),
-        "chat:-7": Recipient(who="chat:-7", chat=-7, thread=3, silent=True),
+        "chat:-7/3": Recipient(who="chat:-7/3", chat=-7, thread=3, silent=True),
         "chat:-8": Recipient(who="chat:-8", chat=-8, silent=True),
     }
 

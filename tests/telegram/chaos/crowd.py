@@ -14,7 +14,8 @@ from tests.telegram.shown import Button, Message
 
 LOOK = 0.06  # seconds between two looks at all phones
 WAIT = 18.0  # seconds that somebody waits for what they pressed
-AGAIN = 4.0  # seconds after which somebody who is asked to tries once more
+URGE = 0.5  # seconds between two looks at what lies about
+AGAIN = 8.0  # seconds after which somebody who is asked to tries once more
 T = TypeVar("T")
 
 
@@ -65,7 +66,7 @@ class Crowd:
                 if news["messages"] or news["answers"]:
                     bell, self._bell = self._bell, asyncio.Event()
                     bell.set()
-                if (now := asyncio.get_running_loop().time()) - urged > AGAIN / 8:
+                if (now := asyncio.get_running_loop().time()) - urged > URGE:
                     self._urge(now)
                     urged = now
                 await asyncio.sleep(LOOK)

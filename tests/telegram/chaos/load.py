@@ -26,8 +26,8 @@ class Load:
     pending: int = 6  # asks of one agent that wait at once
     on_call: int = 4
     once: bool = False  # each process is killed once, and no more
-    kill_every: tuple[float, float] = (3.0, 7.0)
-    fault_every: tuple[float, float] = (0.2, 0.7)
+    kill_every: tuple[float, float] = (6.0, 10.0)
+    fault_every: tuple[float, float] = (0.3, 1.0)
     think: float = 1.0  # of somebody who has got a card, on average
     patience: float = 60.0  # for what is left once nothing goes wrong any more
 
@@ -98,18 +98,18 @@ def _wish(load: Load, draw: random.Random, n: int) -> Wish:
         f"agent:a{n % load.agents:02}",
         {**args, **({"expires_in": "5 min"} if last else {})},
         withdrawn=draw.random() < 0.03,
-        redeemed=draw.random() < 0.2,
+        redeemed=draw.random() < 0.2 and not last,
     )
 
 
 def _approvers(load: Load, draw: random.Random) -> dict[str, Any]:
     """Two or three people by name, or whoever is on call, or the owners, or one who has blocked the bot."""
     roll = draw.random()
-    if roll < 0.35:
+    if roll < 0.2:
         return {}
-    if roll < 0.45:
+    if roll < 0.27:
         return {"approvers": ["role:owner"]}
-    if roll < 0.46:
+    if roll < 0.28:
         return {"approvers": [f"human:{load.gone}"]}
     named = draw.sample(load.names, draw.choice((2, 2, 3)))
     if set(named) <= {load.gone, load.fickle}:

@@ -82,8 +82,10 @@ async def _telling(agents: Agents, ledger: Ledger, book: Book) -> None:
         await asyncio.sleep(TELL)
         open_ = sorted(set(ledger.asked.values()) - ledger.ended.keys())
         took = time.monotonic() - started
+        waits = sum(tap.toast is None for tap in book.taps.values())
         _say(
-            f"{took:4.0f} s: {agents.asked} asked, {len(ledger.ended)} ended, {len(book.taps)} taps; open: {open_[:8]}"
+            f"{took:4.0f} s: {agents.asked} asked, {len(ledger.ended)} ended, {len(book.taps)} taps, {waits} of them "
+            f"not answered; open: {open_[:8]}"
         )
 
 

@@ -28,6 +28,7 @@ __all__ = ["ALLOWED", "Telegram"]
 ALLOWED = ("message", "callback_query", "my_chat_member")  # it persists at Telegram, so it is said each time
 KINDS = {"ask": ASK, "reply": REPLY, "notice": NOTICE, "reminder": REMINDER}
 POOL, POLL_POOL = 32, 4  # connections
+IDLE = 6  # of them that are kept while there is nothing to do: the library looks at each of these at each call
 PATIENCE = 10.0  # seconds for an answer; a poll has its own length on top
 CONNECTING = 5.0  # seconds to connect, to write, or for a free connection
 CROWDED = 3  # calls in a row that found no free connection, before the connections are made anew
@@ -48,7 +49,11 @@ class _Connections(HTTPXRequest):
             connect_timeout=connecting,
             pool_timeout=connecting,
             # A server on this machine, such as a self-hosted one, is behind no proxy and needs no certificates read.
-            httpx_kwargs={"trust_env": not here, "verify": not here},
+            httpx_kwargs={
+                "trust_env": not here,
+                "verify": not here,
+                "limits": httpx.Limits(max_connections=size, max_keepalive_connections=min(size, IDLE)),
+            },
         )
 
     async def do_request(

@@ -18,6 +18,7 @@ __all__ = ["FAILED", "SIGN", "Away", "Door"]
 SIGN = "X-LogMem-Door"  # header of all that the door answers
 PATIENCE = 15.0  # seconds for an answer
 CONNECTIONS = 24
+IDLE = 6  # of them that are kept while there is nothing to do: the library looks at each of these at each call
 FAILED = "failed"  # why somebody is not reached: Telegram would not have this card
 
 Answer = dict[str, Any]
@@ -42,7 +43,7 @@ class Door:
             base_url=url,
             headers={"Authorization": f"Bearer {secret}"},
             timeout=httpx.Timeout(PATIENCE, pool=2 * PATIENCE),
-            limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
+            limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=IDLE),
             trust_env=False,  # the door is never behind a proxy
         )
 

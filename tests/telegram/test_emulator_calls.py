@@ -168,7 +168,7 @@ async def test_by_hand() -> None:
     command = (sys.executable, "-m", "tests.telegram.emulator", "--port", "0")
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=PIPE, cwd=ROOT)
     assert process.stdout is not None
-    said = (await process.stdout.readuntil(b"Ctrl-C ends it.\n")).decode()
+    said = (await process.stdout.readuntil(b"it forgets people and messages.\n")).decode()
     url, token = re.findall(r"LOGMEM_(?:TELEGRAM_API_URL|BOT_TOKEN)=(\S+)", said)
     async with httpx.AsyncClient(trust_env=False, verify=False) as client:
         assert (await client.post(f"{url}/bot{token}/getMe")).status_code == 200

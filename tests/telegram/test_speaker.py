@@ -14,7 +14,7 @@ from bot.words import Toast, Words
 from store.engine.botstore import BotStore
 from tests.telegram.phone import Telegram
 from tests.telegram.reading import CARD, Update, all_said, empty_inbox, message, reading, reply
-from tests.telegram.together import NO_LIMITS
+from tests.telegram.together import NO_LIMITS, eventually
 
 pytestmark = pytest.mark.usefixtures("soon")
 
@@ -75,7 +75,7 @@ async def test_what_was_not_said_is_said_after_a_restart(store: BotStore, client
         return reply(ana.id, "Your reason?", placeholder="Your reason", meaning=meaning)
 
     async with reading(store, client, handle):
-        await empty_inbox(store)
+        await eventually(lambda: client.limiter.wait(ana.id))  # Telegram has refused the answer
     fresh = Client(telegram.token, api_url=telegram.url, limits=NO_LIMITS)
     try:
         async with reading(store, fresh, handle):

@@ -147,6 +147,9 @@ class _Waiting:
     def asked_back(self) -> None:
         self._say(f"A person asked something back; it stays open. See it: logmem call view what={self._trail}")
 
+    def unreached(self) -> None:
+        self._say("Nobody who may decide it can be reached now. It stays open.")
+
     def away(self) -> None:
         if sys.stderr.isatty():
             self._say(f"The server is away; trying again for {OUTAGE:.0f} s.")
@@ -168,7 +171,7 @@ def _settled(server: Server, trail: str, *, give_up: float) -> dict[str, Any]:
             result = server.ask("follow", jsons.dumps({"what": trail, "wait": f"{hold:.3f}s"}))
             heard, there, again = time.monotonic(), True, bool(result.get("pending"))
             if result.get("status") not in OUTCOMES and not again:
-                told.asked_back()
+                (told.unreached if "warning" in result else told.asked_back)()
         except Fault as no:
             there = there or isinstance(no, Lost)
             over = time.monotonic() - heard > OUTAGE or (not result and time.monotonic() >= give_up)

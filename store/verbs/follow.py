@@ -64,7 +64,9 @@ async def _ask(call: Call, trail: str, since: str) -> Result:
         raise await missing(call, trail)
     live = ask.as_of(call.now)
     news = await _since(call, f"trail:{trail}", lines, since, ids=pointed_at(ask))
-    settled = live.state != "pending" or live.questioned
+    # That nobody is reached can be found before whoever asked begins to wait: the first call tells it, as a question.
+    news_before = live.questioned or (live.unheard and not since)
+    settled = live.state != "pending" or bool(news_before)
     said = next((e for e in news.pointed if e.id == grounds(live)), None)
     return _followed(trail, ask_standing(live, call.now, me=call.me, said=said), news, since=since, changed=settled)
 

@@ -169,6 +169,21 @@ async def test_c20_nobody_is_left_and_the_agent_is_told(phones: World) -> None:
     await sound(phones)
 
 
+async def test_c20_who_begins_to_wait_after_it_was_found_is_told_too(phones: World) -> None:
+    """The first call returns at once, with the warning and from where to wait on; that call waits for news."""
+    await signed_out(phones, ANA, BO, CY)
+    ask = await asked(phones)
+    for who in (ANA, BO, CY):
+        await lost(phones, who)
+    first = await phones.do("agent:grok", "follow", what=ask["trail"], wait=20)
+    assert (first["status"], first["warning"], first["changes"]) == ("pending", "no_approver_reachable", [])
+    assert first["next"]["args"] == {"what": ask["trail"], "since": first["cursor"]}
+    wait = asyncio.create_task(phones.do("agent:grok", "follow", wait=20, **first["next"]["args"]))
+    await door(phones, "reached", user=ACCOUNTS[CY])
+    await phones.do("agent:grok", "ask", withdraw=ask["trail"])
+    assert (await wait)["status"] == "withdrawn"
+
+
 async def test_c20_it_is_told_once_and_is_over_when_somebody_is_reached(phones: World) -> None:
     """However often the bot says so; and once somebody is back it is told no more."""
     await signed_out(phones, ANA, BO, CY)

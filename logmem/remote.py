@@ -127,25 +127,36 @@ def _told(result: dict[str, Any]) -> Iterator[str]:
         said = result.get(name)
         if isinstance(said, str) and said and quoted(said, len(said)) not in says:
             yield f"{name}: {quoted(said, len(said))}"
+    if call := _next(result):
+        yield f"Next: {call}"
+
+
+def _next(result: dict[str, Any]) -> str:
+    """The command that does what the result says to call next, or ''."""
     match result.get("next"):
         case {"tool": str(tool), "args": dict(args)}:
             given = shlex.join(
                 f"{name}={value}" if isinstance(value, str) else f"{name}:={jsons.dumps(value)}"
                 for name, value in args.items()
             )
-            yield f"Next: logmem call {tool.removeprefix('logmem_')} {given}"
+            return f"logmem call {tool.removeprefix('logmem_')} {given}"
+    return ""
 
 
 class _Waiting:
     """What is said while we wait: each thing once, on stderr."""
 
-    def __init__(self, trail: str) -> None:
-        self._trail, self._said = trail, set[str]()
+    def __init__(self) -> None:
+        self._said = set[str]()
         if sys.stderr.isatty():
             self._say("Waiting until it is settled. Ctrl-C ends the waiting and nothing else.")
 
-    def asked_back(self) -> None:
-        self._say(f"A person asked something back; it stays open. See it: logmem call view what={self._trail}")
+    def asked_back(self, result: dict[str, Any]) -> None:
+        for change in result.get("changes", ()):
+            if change.get("kind") == "question":
+                text = str(change.get("summary", ""))
+                self._say(f"{change.get('by', 'A person')} asks back: {quoted(text, len(text))}")
+        self._say(f"A person asked something back; it stays open. Answer: {_next(result)}")
 
     def unreached(self) -> None:
         self._say("Nobody who may decide it can be reached now. It stays open.")
@@ -163,7 +174,7 @@ class _Waiting:
 def _settled(server: Server, trail: str, *, give_up: float) -> dict[str, Any]:
     """How it stands once it is settled, or time is up. Fault: refused, or the server stays away."""
     result: dict[str, Any] = {}
-    heard, there, told = time.monotonic(), False, _Waiting(trail)
+    heard, there, told = time.monotonic(), False, _Waiting()
     while True:
         hold = max(0.0, min(ROUND, give_up - time.monotonic()))
         again = False
@@ -171,7 +182,7 @@ def _settled(server: Server, trail: str, *, give_up: float) -> dict[str, Any]:
             result = server.ask("follow", jsons.dumps({"what": trail, "wait": f"{hold:.3f}s"}))
             heard, there, again = time.monotonic(), True, bool(result.get("pending"))
             if result.get("status") not in OUTCOMES and not again:
-                (told.unreached if "warning" in result else told.asked_back)()
+                (told.unreached() if "warning" in result else told.asked_back(result))
         except Fault as no:
             there = there or isinstance(no, Lost)
             over = time.monotonic() - heard > OUTAGE or (not result and time.monotonic() >= give_up)

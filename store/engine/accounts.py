@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
+from ..domain.moments import SECOND
 from ..domain.pairing import CLAIM_LIFE, LIFE, LOCK, TRIES, Claim, claim_id, plain
 from .keys import shared
 from .script import text_of
@@ -22,6 +23,7 @@ _Command = Callable[..., Awaitable[Any]]
 _CLAIM = TypeAdapter(Claim)
 _OWN = text_of("own")
 KEPT = LIFE["command"] + CLAIM_LIFE  # ms that a claim's record stays: longer than any code, which it has used up
+PAIRING = 10 * SECOND  # in which both records of a pairing are written
 CHORES = shared("chores", "spaces")
 
 
@@ -57,17 +59,22 @@ class Accounts:
 
     async def pair(self, account: Account) -> bool:
         """Make it its person's; one that they had before is nobody's then. False: it is another person's."""
-        who, number = account.person, str(account.number)
-        named = await self._named(number)
-        stale = named if named and await self._number(named) != number else ""
-        fields = ("principal", who, "name", account.name, "username", account.username, "since", await self._clock())
-        if await self._own(number, who, stale, *fields) != who:
+        who, number, now = account.person, str(account.number), await self._clock()
+        fields = ("principal", who, "name", account.name, "username", account.username, "since", now)
+        if await self._own(number, who, await self._left(number, now), *fields) != who:
             return False
         had = await self._number(who)
         await self._write("HSET", shared("person", _bare(who)), "telegram", number)
         if had not in ("", number):
             await self._own(had, who, "")
-        return True
+        return await self._named(number) == who  # else it took us so long that it was thought to be left
+
+    async def _left(self, number: str, now: int) -> str:
+        """Whom the record of an account names although they never came to name it; not who may be about to."""
+        found = await self._read("HMGET", shared("telegram", number), "principal", "since")
+        named, since = ((value or b"").decode() for value in found)
+        about_to = now < int(since or 0) + PAIRING
+        return named if named and not about_to and await self._number(named) != number else ""
 
     async def unpair(self, person: str) -> None:
         """Make the account of `human:<id>` nobody's."""

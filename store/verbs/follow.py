@@ -63,12 +63,22 @@ async def _ask(call: Call, trail: str, since: str) -> Result:
     if ask is None:
         raise await missing(call, trail)
     live = ask.as_of(call.now)
-    news = await _since(call, f"trail:{trail}", lines, since, ids=pointed_at(ask))
-    # That nobody is reached can be found before whoever asked begins to wait: the first call tells it, as a question.
+    # A question, or that nobody is reached, can come before whoever asked begins to wait: the first call tells it, with
+    # all that came since their own last word.
     news_before = live.questioned or (live.unheard and not since)
+    if news_before and not since and call.me == ask.by:
+        since = await _last_word(call, lines, ask)
+    news = await _since(call, f"trail:{trail}", lines, since, ids=pointed_at(ask))
     settled = live.state != "pending" or bool(news_before)
     said = next((e for e in news.pointed if e.id == grounds(live)), None)
     return _followed(trail, ask_standing(live, call.now, me=call.me, said=said), news, since=since, changed=settled)
+
+
+async def _last_word(call: Call, tail: Lines, ask: Ask) -> str:
+    """The last entry that whoever asked wrote on the trail, as far as its tail shows; else the one that asked."""
+    found = await _entries(call, tail.seqs, ())
+    own = [e.id for n in tail.seqs if (e := found.get(n)) and e.entry and e.entry.by == ask.by]
+    return own[-1] if own else ask.asked
 
 
 async def _item(call: Call, id: str, since: str) -> Result:

@@ -268,6 +268,8 @@ async def test_wait(operator: Command, server: Up, space: str, agent: dict[str, 
     with operator.started("wait", ask["trail"], "--json", **agent) as waiting:
         ana.ask_back(space, ask, "Which version?")
         until(lambda: "asked something back" in operator.errors.read_text(), "the question was not told")
+        assert 'human:ana asks back: "Which version?"' in operator.errors.read_text()
+        assert f"logmem call note where=job:x kind=answer answers={ask['trail']}" in operator.errors.read_text()
         assert waiting.poll() is None
         ana.decide(space, ask, "approve")
         assert waiting.wait(PATIENCE) == 0

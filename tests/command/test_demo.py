@@ -270,7 +270,10 @@ def test_options_that_cannot_be(command: Command, words: tuple[str, str]) -> Non
 
 
 def test_at_a_terminal(operator: Command) -> None:
-    """At a terminal there is colour, without it with NO_COLOR, and every line says who and what in the same words."""
+    """At a terminal there is colour, without it with NO_COLOR, and every line says who and what in the same words.
+
+    How long the log is at the end is left out: the scheduler may have accounted for a window meanwhile, or not yet.
+    """
     shown = []
     for env in ({}, {"NO_COLOR": "1"}):
         with terminal(operator.home, "demo", "--auto", **env) as screen:
@@ -280,6 +283,7 @@ def test_at_a_terminal(operator: Command) -> None:
             told = [line for line in screen.text.splitlines() if re.match(r"  \d\d:\d\d  | {22}\S", line)]
             assert max(map(len, told)) <= COLUMNS
             story = " ".join(screen.text.split()).partition("connects by")[2]
+            story = re.sub(r"\b\d+ entries", "… entries", story)
             shown.append(re.sub(r"\b(demo-|fa_|ci_|hd_|digest )\w+", "…", story))
     assert shown[0] == shown[1]
 

@@ -97,6 +97,23 @@ async def test_c56_a_question_is_not_pushed_out_by_notes_on_the_trail(world: Wor
     assert "decided" in [e["kind"] for e in (await world.do(GROK, "view", what=ask["trail"]))["history"]]
 
 
+async def test_c56_all_that_was_asked_back_before_the_first_follow_is_told(world: World) -> None:
+    """Two people ask back before who asked begins to wait: both questions; after an answer, what came since."""
+    ask = await asked(world)
+    await world.do("human:bo", "ask_back", trail=ask["trail"], text="Which region?")
+    await world.do("human:ana", "ask_back", trail=ask["trail"], text="And when?")
+    told = await world.do(GROK, "follow", what=ask["trail"], wait=20)
+    assert [e["summary"] for e in told["changes"]] == ["Which region?", "And when?"]
+    others = await world.do(CODEX, "follow", what=ask["trail"], wait=0)
+    assert [e["summary"] for e in others["changes"]] == ["And when?"]
+    answer = {"where": ask["where"], "kind": "answer", "summary": "eu", "answers": ask["trail"]}
+    await world.do(GROK, "note", **answer)
+    assert (await world.do(GROK, "follow", what=ask["trail"], wait=0))["pending"] is True
+    await world.do("human:bo", "ask_back", trail=ask["trail"], text="Sure?")
+    told = await world.do(GROK, "follow", what=ask["trail"], wait=20)
+    assert [e["summary"] for e in told["changes"]] == ["Sure?"]
+
+
 async def test_a_reason_is_not_pushed_out_either(world: World) -> None:
     """Why an item was declined is said to who follows or looks, with 60 notes on its trail since."""
     item = (await world.do(GROK, "handoff", to=CODEX, summary="Go on", where="job:x"))["item"]

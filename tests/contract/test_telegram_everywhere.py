@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from store.domain.moments import MINUTE
 from store.domain.pairing import Claim
 from store.engine.accounts import CHORES, Account
 from store.engine.client import Target, open_client
@@ -118,7 +119,7 @@ async def test_who_dies_in_the_middle_of_confirming_leaves_nothing_half_done(wor
     claim = await claimed(world, BO, await code_of(world, BO))
     stored = await accounts.claim(claim["claim"])
     assert stored
-    await accounts.note_chores(*(chore(PAIR, w.space, person=BO) for w in (world, other)), wait=0)
+    await accounts.note_chores(*(chore(PAIR, w.space, person=BO) for w in (world, other)), wait=MINUTE)
     assert await people(world, BO) == []
     assert await accounts.pair(account_of(stored))  # and nobody is there any more
     assert await repeated(world) == 0
@@ -133,7 +134,7 @@ def account_of(claim: Claim) -> Account:
 
 async def test_one_account_is_paired_with_one_person_however_many_confirm(world: World) -> None:
     """Two codes of two people that one account has sent, confirmed at once: one of them has it."""
-    for _ in range(5):
+    for _ in range(25):
         codes = {who: await code_of(world, who) for who in (ANA, BO)}
         claims = {who: await claimed(world, CY, code) for who, code in codes.items()}
         yes = [world.do(who, "confirm", claim=claim["claim"], yes=True) for who, claim in claims.items()]

@@ -281,10 +281,11 @@ async def test_after_a_long_absence_open_cards_are_offered_again(world: World, t
 
 
 async def settled(live: Together) -> None:
-    """Return once nothing is marked."""
+    """Return once nothing is marked, and no update is in hand: a handler writes the copy that a press has changed."""
 
     async def look() -> bool:
-        return not await live.store.outbox.dirty(live.world.space)
+        updates = live.store.updates
+        return not (await live.store.outbox.dirty(live.world.space) or await updates.backlog())
 
     await eventually(look)
 

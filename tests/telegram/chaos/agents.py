@@ -101,7 +101,7 @@ class Agents:
         ended = self._ledger.ended
         async with self._ledger.grown:
             await self._ledger.grown.wait_for(
-                lambda: sum(wish.n not in ended for wish in before) < self._stage.load.pending
+                lambda: sum(not (wish.n in ended or wish.forlorn) for wish in before) < self._stage.load.pending
             )
 
     async def _withdraw(self, wish: Wish, trail: str) -> None:

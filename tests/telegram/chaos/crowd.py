@@ -15,7 +15,7 @@ from tests.telegram.shown import Button, Message
 LOOK = 0.06  # seconds between two looks at all phones
 WAIT = 18.0  # seconds that somebody waits for what they pressed
 URGE = 0.5  # seconds between two looks at what lies about
-AGAIN = 8.0  # seconds after which somebody who is asked to tries once more
+AGAIN = 15.0  # seconds after which somebody who is asked to tries once more
 T = TypeVar("T")
 
 

@@ -23,7 +23,7 @@ class Load:
     people: int
     seed: int
     times: int
-    pending: int = 6  # asks of one agent that wait at once
+    pending: int = 3  # asks of one agent that wait at once
     on_call: int = 4
     once: bool = False  # each process is killed once, and no more
     kill_every: tuple[float, float] = (6.0, 10.0)
@@ -77,6 +77,7 @@ class Wish:
     args: Mapping[str, Any]
     withdrawn: bool = False  # its agent thinks better of it
     redeemed: bool = False  # its agent uses the approval
+    forlorn: bool = False  # asked of nobody but who blocks the bot for good: it expires
 
 
 def wishes(load: Load) -> list[Wish]:
@@ -99,6 +100,7 @@ def _wish(load: Load, draw: random.Random, n: int) -> Wish:
         {**args, **({"expires_in": "5 min"} if last else {})},
         withdrawn=draw.random() < 0.03,
         redeemed=draw.random() < 0.2 and not last,
+        forlorn=last,
     )
 
 

@@ -109,7 +109,7 @@ async def _storm(stage: Stage, agents: Agents, gremlins: Gremlins) -> None:
 async def _calm(stage: Stage, ledger: Ledger, crowd: Crowd) -> None:
     """Nothing goes wrong any more: all is decided that somebody has a card of, the rest expires, and cards show it."""
     load, store, space = stage.load, stage.store, stage.world.space
-    forlorn = {wish.n for wish in wishes(load) if wish.args.get("approvers") == [f"human:{load.gone}"]}
+    forlorn = {wish.n for wish in wishes(load) if wish.forlorn}
 
     def waiting() -> list[int]:
         return sorted(set(range(load.asks)) - {*ledger.ended, *forlorn})

@@ -17,6 +17,7 @@ _RUNS: dict[str, Run] = {
     "idle": sweeps.idle,
     "recap": sweeps.recap,
     "warn": sweeps.warn,
+    "passed": sweeps.passed,
     "review": sweeps.review,
     "digest": sweeps.digest,
     "inspect": sweeps.inspect,

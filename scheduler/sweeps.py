@@ -13,6 +13,7 @@ from store.verbs.sweeps_digest import DIGEST
 from store.verbs.sweeps_due import EXPIRE, REMIND
 from store.verbs.sweeps_idle import RECAP, action
 from store.verbs.sweeps_inspect import INSPECT
+from store.verbs.sweeps_sessions import PASSED
 from store.verbs.sweeps_syncs import OCCURRENCES, STAMP
 from store.verbs.sweeps_told import REVIEW, WARN
 
@@ -37,7 +38,7 @@ def _by(row: Row) -> Callable[[Store, str, int, Due], Awaitable[int]]:
 
 
 expire, remind, occurrences, digest = _by(EXPIRE), _by(REMIND), _by(OCCURRENCES), _by(DIGEST)
-warn, review, inspect = _by(WARN), _by(REVIEW), _by(INSPECT)
+warn, passed, review, inspect = _by(WARN), _by(PASSED), _by(REVIEW), _by(INSPECT)
 
 
 async def stamp(store: Store, space: str, epoch: int) -> int:

@@ -20,7 +20,7 @@ class Grant(Document):
     """`id` is the credential's public id; times in ms. Its secret is checked before, against the shared record.
 
     `minted_by` is who made the key, or the link that a session was opened with ('' for the operator's links).
-    `warned` is when it was last said that it ends soon.
+    `warned` is when it was last said that it ends soon, `passed` when it was noted that a session's time is over.
     """
 
     kind = "grant"
@@ -33,6 +33,7 @@ class Grant(Document):
     responsible: str = ""
     minted_by: str = ""
     warned: int = 0
+    passed: int = 0
     profile: str = "fleet"
 
     def indexes(self) -> Iterator[Index]:
@@ -48,6 +49,8 @@ class Grant(Document):
                     yield Index("warn", "", at)
         elif not self.revoked:
             yield Index("sessions", self.principal, self.expires)
+            if not self.passed:
+                yield Index("passing", "", self.expires)
 
 
 def warn_at(grant: Grant) -> int:

@@ -32,6 +32,7 @@ WAKES: tuple[Wake, ...] = (  # in the order in which a space's are done
     Wake("idle", "agents who have not written for half an hour", "idle", IDLE),
     Wake("recap", "recaps of shifts that ended by themselves", QUEUE),
     Wake("warn", "keys that end in a week or a day", "warn"),
+    Wake("passed", "sessions of people whose time is over", "passing", 1),
     Wake("review", "facts whose review is due", "review", 1),
     Wake("digest", "the day's digest to the owners", "digests"),
     Wake("inspect", "what must hold at any time, a part at a time", "inspect"),

@@ -16,6 +16,7 @@ from .everywhere import everywhere
 from .faults import told_plainly
 from .identity import Badge
 from .perform import perform
+from .unheard import every_ask, refs
 
 TITLE = 80  # characters of a group's name in the Log
 LIMIT = 500  # groups and topics of a space
@@ -46,11 +47,13 @@ async def _group(call: Call, *, chat: int, thread: int, title: str, off: bool) -
         new = Group(id=id, by=call.me, since=call.now)
         said = f"Notices of {space} go to a Telegram group: what is asked, and how it was decided"
     on = () if call.space.telegram else (put(replace(call.space, telegram=True)),)
+    cards = () if off else refs(await every_ask(call))  # what waits already is told here too
     about = {"chat": chat, **({"thread": thread} if thread else {}), "title": title[:TITLE]}
     return Commit(
         result={**told, "says": f"{'No notices' if off else 'Notices'} of {space} {'come' if off else 'go'} here."},
         puts=(put(new), *on),
         entries=(call.entry(f"channel:{space}", "rule", said, payload=about),),
+        cards=cards,
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.contract.phoning import ACCOUNTS, ANA, BO, CY, card, door, pair, private, unchanged
+from tests.contract.phoning import ACCOUNTS, ANA, BO, CY, card, door, marked, pair, private, unchanged
 from tests.contract.test_gate import asked, refused
 from tests.contract.test_telegram_reach import phones, sound
 from tests.world import Result, World
@@ -36,6 +36,16 @@ async def test_a_group_gets_notices_when_an_owner_says_so(phones: World) -> None
     assert (await card(phones, f"ask:{ask['trail']}"))["groups"] == []
     await unchanged(phones, "not_found", door(phones, "group", **spoken(ANA, chat=GROUP - 1, off=True)))
     await sound(phones)
+
+
+async def test_a_group_is_told_what_waits_already(phones: World) -> None:
+    """Asks that were there before it are looked at again, and no others when notices end."""
+    refs = {f"ask:{(await asked(phones, summary=text))['trail']}" for text in ("One?", "Two?")}
+    await marked(phones)
+    await door(phones, "group", **spoken(ANA))
+    assert await marked(phones) == refs
+    await door(phones, "group", **spoken(ANA, off=True))
+    assert await marked(phones) == set()
 
 
 async def test_each_topic_of_a_group_is_one(phones: World) -> None:

@@ -19,11 +19,12 @@ from uvicorn.loops.auto import auto_loop_factory
 
 from store import telemetry
 from store.engine.client import Target
+from store.listening import Bounded
 from store.settings import BadSetting, Settings, load
 from store.target import StoreProblem, opened, reached
 
 from .app import create
-from .server import Bounded, Server
+from .server import Server
 
 GRACE = 4  # seconds for calls in progress at the end
 KEEP_ALIVE = 75  # seconds: longer than any client's, so that it is the client that ends an idle connection

@@ -58,8 +58,7 @@ def create(store: Store, settings: Settings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_api_route("/livez", livez, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
-    app.router.routes[:0] = mcp.routes()  # first, since they are asked for most
-    app.include_router(internal.router())
+    app.router.routes[:0] = [*mcp.routes(), *internal.routes()]  # first, since they are asked for most
     app.include_router(rest.router())
     app.include_router(console.router())
     return app

@@ -96,6 +96,7 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "inbox": {"trail": ASK},
     "fleet": {},
     "board": {"plan": "autumn"},
+    "syncs": {"weeks": 1},
     "mint": {"name": "grok", "days": 30},
     "keys": {},
     "renew": {"name": "grok", "days": 60},
@@ -113,4 +114,6 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "quiet": {"snooze": "2h", "hours": "22:00-07:00"},
     "space": {"zone": "UTC"},
     "four_eyes": {"rule": "on"},
+    "rhythm": {"days": "mon-fri", "holiday": "2026-12-25", "reason": "Christmas"},
+    "attend": {"on": True},
 }

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import structlog
-from fastapi import APIRouter, Request, Response
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from store.domain.errors import Refused
 from store.domain.pairing import Sender, check_group, is_own_chat
@@ -22,7 +23,8 @@ from store.domain.phone import for_people, says
 from store.domain.strict import parse
 from store.engine.store import Store
 from store.settings import Settings
-from store.verbs import cards, groups, pairing, presses, reaching
+from store.verbs import cards, day_card, groups, pairing, presses, reaching
+from store.verbs.faults import told_plainly
 from store.verbs.presses import Press
 
 from .answers import answer, failed, plain_error, read_body, refused
@@ -75,6 +77,7 @@ class Asked:
             chat=self.number("chat"),
             chat_type=self.text("chat_type"),
             space=self.text("space", ""),
+            bot=self.number("bot", 0),
         )
 
     def _taken(self, name: str, default: Any, kind: type[T], what: str) -> T:
@@ -88,7 +91,8 @@ async def _card(asked: Asked) -> Json:
     space, ref = asked.text("space"), asked.text("ref")
     view = await cards.card(asked.store, space=space, ref=ref, holding=asked.names("holding"))
     base = asked.settings.public_url
-    view["url"] = f"{base}/s/{space}/{view['kind']}/{view['trail']}" if base else ""
+    page = day_card.PAGE if view["kind"] == day_card.KIND else f"{view['kind']}/{view['trail']}"
+    view["url"] = f"{base}/s/{space}/{page}" if base else ""
     if view["url"].startswith("https://") and view["console"]:
         view["to"] = [{**one, **({"link": view["url"]} if one["can"] else {})} for one in view["to"]]
     return view
@@ -97,7 +101,7 @@ async def _card(asked: Asked) -> Json:
 async def _tap(asked: Asked) -> Json:
     said: Json = {"text": asked.text("text", ""), "option": asked.number("option", -1)}
     button: Json = {"message": asked.number("message"), "verb": asked.text("verb"), "token": asked.text("token")}
-    return await presses.tap(asked.store, asked.press, **button, **said)
+    return await presses.tap(asked.store, asked.press, **button, **said, near=asked.text("near", ""))
 
 
 async def _verb(asked: Asked) -> Json:
@@ -182,12 +186,9 @@ WAYS: Mapping[str, Callable[[Asked], Awaitable[Json]]] = {
 }
 
 
-def router() -> APIRouter:
-    """The paths of the door."""
-    made = APIRouter(include_in_schema=False)
-    for what, way in WAYS.items():
-        made.add_api_route(f"{PATH}{what}", _endpoint(what, way), methods=["POST"], response_class=Response)
-    return made
+def routes() -> list[Route]:
+    """The paths of the door; plain ones, since bodies and answers are read and written here."""
+    return [Route(f"{PATH}{what}", _endpoint(what, way), methods=["POST"]) for what, way in WAYS.items()]
 
 
 def _endpoint(what: str, way: Callable[[Asked], Awaitable[Json]]) -> Callable[[Request], Awaitable[Response]]:
@@ -213,11 +214,15 @@ async def _answered(
         _check_credential(request, secret)
         body = _object(await read_body(request))
         asked = Asked(request.app.state.store, settings, body)
-        await _hear(asked)
-        return answer(_spoken(await way(asked)))
+        try:
+            made = await way(asked)  # before what does not hurry: somebody waits for a decision
+        finally:
+            await _hear(asked)
+        return answer(await _spoken(asked, made))
     except Refused as no:
         _log_refusal(what, body, no)
-        return refused(Refused(no.code, no.message, **{**no.facts, "says": says(no)}))
+        me = await _who(request.app.state.store, body, no.message)
+        return refused(Refused(no.code, no.message, **{**no.facts, "says": says(no, me=me)}))
     except ClientDisconnect:
         raise
     except Exception as fault:  # noqa: BLE001 - whatever it is, the bot gets an answer, and tries again
@@ -233,10 +238,24 @@ async def _hear(asked: Asked) -> None:
         await reaching.heard_from(asked.store, user=user)
 
 
-def _spoken(result: Json) -> Json:
+async def _spoken(asked: Asked, result: Json) -> Json:
     """A result with its sentence as people are told it."""
     said = result.get("says")
-    return {**result, "says": for_people(said)} if isinstance(said, str) else result
+    if not isinstance(said, str):
+        return result
+    return {**result, "says": for_people(said, me=await _who(asked.store, asked.body, said))}
+
+
+async def _who(store: Store, body: Mapping[str, Any], text: str) -> str:
+    """The person whom this text is told, where it names people; '' where that is nobody."""
+    user = body.get("user")
+    if "human:" not in text or type(user) is not int:
+        return ""
+    try:
+        with told_plainly():
+            return await store.shared.accounts.person(user)
+    except Refused:
+        return ""
 
 
 def _check_credential(request: Request, secret: str) -> None:

@@ -8,7 +8,7 @@ Values and bounds are those of the tables that the verbs check with; a test call
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from store.domain import ask, fact, grant, item, job, mailbox, sync
+from store.domain import ask, fact, grant, item, job, mailbox, sync, timetable
 from store.domain.bounds import VALUES
 from store.domain.entry import NOTE_KINDS, PAYLOAD_LIMIT, SUMMARY_LIMIT
 from store.domain.moments import MINUTE, span
@@ -18,7 +18,7 @@ from store.domain.reach import SNOOZE
 from store.domain.sentences import BUDGET
 from store.domain.slot import NAME_LIMIT, ROLE_LIMIT, SKILL_LIMIT, SKILLS_LIMIT, WAITING_LIMIT
 from store.domain.space import FOUR_EYES
-from store.verbs import asks, feed, follow, notes, recall, shifts
+from store.verbs import asks, feed, follow, notes, recall, shifts, syncs
 from store.verbs.credentials import PROFILES
 from store.verbs.perform import ACTION_LIMIT
 
@@ -349,6 +349,7 @@ MEANINGS: Mapping[str, Mapping[str, Meaning]] = {
         "job": Meaning("Show all of this one in place of the board.", forms=("job:x", "x")),
         "cursor": CURSOR,
     },
+    "syncs": {"weeks": Meaning("How many weeks back, this one counted.", whole=syncs.WEEKS)},
     "human": {
         "name": PERSON,
         "role": Meaning("The role here; `none` takes it away.", values=(*ROLES, "none")),
@@ -377,6 +378,17 @@ MEANINGS: Mapping[str, Mapping[str, Meaning]] = {
         "simulated": Meaning("Whether its clock can be moved."),
         "zone": Meaning("Where its days and sync windows are.", also="an IANA time zone"),
     },
+    "rhythm": {
+        "times": Meaning(
+            "When morning, midday and closeout open, on the space's clock.", also="like `09:00, 13:00, 17:30`"
+        ),
+        "days": Meaning("The weekdays with syncs.", also="names and ranges, like `mon-fri` or `mon, wed`"),
+        "zone": Meaning("Whose clock that is.", also="an IANA time zone"),
+        "holiday": Meaning("A day without syncs: of today or later.", also="like `2026-12-25`"),
+        "reason": Meaning("Why there are none that day.", needed="to add a holiday", chars=timetable.REASON),
+        "remove": Meaning("Whether that day is a holiday no more."),
+    },
+    "attend": {"on": Meaning("Whether you take part from now on.")},
     "four_eyes": {"rule": Meaning("`auto`: on where there are two approvers or more.", values=FOUR_EYES)},
 }
 

@@ -7,6 +7,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ from store.settings import BadSetting, Settings, load
 from store.target import StoreProblem, reached
 
 USAGE, UNREACHABLE = 2, 5  # exit codes, as the command's
+GARBAGE_THRESHOLD = 50_000  # allocations between two collections, as in the API
 
 log = structlog.get_logger("bot")  # this module's own name is __main__
 
@@ -69,6 +71,10 @@ async def _serve(target: Target, settings: Settings, options: argparse.Namespace
     if options.stop_with_stdin:
         _stop_with_stdin(stop)
     async with opened(target, settings) as app:
+        # Keep the collector away from all that stands by now, and let it come seldom: little is left in cycles.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(GARBAGE_THRESHOLD, 10, 10)
         await app.run(stop)
 
 

@@ -14,6 +14,7 @@ from store.domain.errors import Refused
 from store.engine.botstore import BotStore, open_bot_store
 from store.engine.client import Target
 from store.engine.lease import Lease, LeaseLost
+from store.listening import Bounded
 from store.settings import Settings
 
 from . import handlers
@@ -38,6 +39,7 @@ RENEW = LIFE / 4
 PAUSE = 1.0  # seconds before a term is begun again
 GRACE = 2  # seconds that a webhook has at the end
 PROVE = 30.0  # seconds between two looks at whether a webhook stands
+LONG = 19  # digits that no number of a bot has
 SLOWEST = 30.0  # seconds between two tries to learn who we are
 
 log = structlog.get_logger("bot")
@@ -56,12 +58,13 @@ class App:
 
     def __init__(self, store: BotStore, telegram: Telegram, door: Door, settings: Settings) -> None:
         self._store, self._telegram, self._door, self._settings = store, telegram, door, settings
+        self._updates = store.updates.of(number_of(settings))
         self.health = Health(store, clock=now)
         self._webhook: Webhook | None = None
         if settings.webhook_url and settings.webhook_secret:
             path = urlsplit(settings.webhook_url).path or "/"
             secret = settings.webhook_secret.get_secret_value()
-            self._webhook = Webhook(store.updates, self.health, path=path, secret=secret)
+            self._webhook = Webhook(self._updates, self.health, path=path, secret=secret)
             self._proof = Proof(settings.webhook_url, secret)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -69,6 +72,7 @@ class App:
         listener = _Listener(
             uvicorn.Config(
                 serving(self.health, self._webhook),
+                http=Bounded,
                 host=self._settings.bot_host,
                 port=self._settings.bot_port,
                 ws="none",
@@ -135,9 +139,9 @@ class App:
             cards = Cards(self._telegram, self._door, self._store.outbox.under(lease.epoch), copies)
             self.health.waiting = lambda: cards.waiting
             context = Context(door=self._door, cards=cards, copies=copies, me=me)
-            speaker = Speaker(self._telegram, cards, copies, self._store.updates, clock=now)
+            speaker = Speaker(self._telegram, cards, copies, self._updates, self._door, clock=now)
             inbox = Inbox(
-                self._store.updates, speaker, lambda update: handlers.handle(context, update), clock=now
+                self._updates, speaker, lambda update: handlers.handle(context, update), clock=now
             )  # fmt: skip
             group.create_task(cards.run())
             group.create_task(inbox.run())
@@ -147,7 +151,7 @@ class App:
             if self._webhook:
                 group.create_task(self._prove())
             else:
-                poller = Poller(self._telegram, self._store.updates, self.health, epoch=lease.epoch)
+                poller = Poller(self._telegram, self._updates, self.health, epoch=lease.epoch)
                 group.create_task(poller.run())
 
     async def _introduce(self) -> Mapping[str, Any]:
@@ -191,6 +195,13 @@ class App:
             else:
                 await self.health.polled()
             await asyncio.sleep(PROVE)
+
+
+def number_of(settings: Settings) -> int:
+    """The bot's number at Telegram, which its token begins with; 0 for a token that does not."""
+    token = settings.bot_token.get_secret_value() if settings.bot_token else ""
+    number = token.partition(":")[0]
+    return int(number) if number.isascii() and number.isdigit() and len(number) < LONG else 0
 
 
 async def _until_done(work: Callable[[], Awaitable[None]]) -> None:
@@ -243,7 +254,7 @@ async def opened(target: Target, settings: Settings) -> AsyncIterator[App]:
     telegram = Telegram(
         settings.bot_token.get_secret_value(), api_url=settings.telegram_api_url, limits=settings.telegram_limits
     )
-    door = Door(settings.api_url, settings.bot_secret.get_secret_value())
+    door = Door(settings.api_url, settings.bot_secret.get_secret_value(), bot=number_of(settings))
     try:
         yield App(store, telegram, door, settings)
     finally:

@@ -2,7 +2,7 @@
 
 Verbs: approve, reject (offers reasons), decline (the same, for an item), accept, take_back; ask, answer and reason ask
 for a text; why0 to why3 are reasons; opt<n> an answer of those that were given; page<n> turns to a page; back puts the
-card's own buttons back.
+card's own buttons back. On the message of a day: good<n> and attention<n> check in for its n-th window, show, stop.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .message import Spelled
-from .text import cut, exact, inert, units
+from .text import cut, exact, told_apart, units
 
 __all__ = ["NONE", "REASONS", "WRITE", "Rows", "data", "keyboard", "labels", "link", "no", "read", "reasons"]
 
@@ -18,7 +18,7 @@ Rows = tuple[tuple[Spelled, ...], ...]
 
 LABEL = 40  # UTF-16 units of an option on its button
 BESIDE = 16  # of a label that shares its row
-NUMBERED = re.compile(r"(why|opt|page)([0-9]{1,5})")
+NUMBERED = re.compile(r"(why|opt|page|good|attention)([0-9]{1,5})")
 READ = re.compile(r"v1:([a-z_]+[0-9]{0,5}):([A-Za-z0-9_-]{12})")
 SUCCESS, DANGER = "success", "danger"
 
@@ -47,13 +47,16 @@ def no(ref: str) -> str:
 
 
 def keyboard(view: Mapping[str, Any], can: Sequence[str], *, token: str, page: int, pages: int, whole: bool) -> Rows:
-    """The rows for somebody who `can` do this; what says yes is there only when the whole card was shown."""
+    """The rows for somebody who `can` do this; what says yes is there only when the whole card was shown.
+
+    `pages` are those that they may turn to.
+    """
 
     def button(label: str, verb: str, style: str = "") -> Spelled:
         return _button(label, data(verb, token), style)
 
     rows: list[Sequence[Spelled]] = []
-    if pages > 1 and can and view["open"]:
+    if pages > 1:
         rows.append(_turns(token, page, pages))
     yes = {"approve": ("Approve", SUCCESS), "accept": ("Accept", SUCCESS)} if whole else {}
     no = {"reject": ("Reject", DANGER), "decline": ("Decline", DANGER)}
@@ -84,7 +87,7 @@ def labels(options: Sequence[str]) -> list[str]:
     """What stands on the buttons of these options: each whole where all are short and plain, else by number."""
     if all(exact(option) == f'"{option.strip()}"' and units(option) <= LABEL for option in options):
         return list(options)
-    return [f"{n}. {_short(inert(option))}" for n, option in enumerate(options, 1)]
+    return [f"{n}. {_short(told_apart(option))}" for n, option in enumerate(options, 1)]
 
 
 def _short(line: str) -> str:

@@ -17,20 +17,22 @@ from typing import Any
 from store.domain.copy import Copy
 from store.domain.via import surface
 
+from . import day
 from .buttons import Rows, keyboard, labels, link
 from .message import Message
 from .paging import Part, paged, written
 from .payload import layout
-from .text import Text, bare, clipped, exact, quoted, units
+from .text import Text, bare, clipped, exact, is_whole, natural, quoted, units
 
-__all__ = ["layout_of", "message", "render"]
+__all__ = ["answers", "layout_of", "message", "render"]
 
 View = Mapping[str, Any]
 
 LIMIT = 4000  # UTF-16 units of a message; Telegram takes 4096
 TAIL = 1100  # of them that are kept free for the verdict, for who else was asked, and for the thread
-SUMMARY = 200  # of a summary on the first line; a longer one stands below, whole
+SUMMARY = 200  # of a summary on the first line; one that is longer, or may look like another, stands below exactly
 SAID = 200  # of a reason or an answer
+ANSWER = 1200  # of an answer in a message of its own
 TURN = 160  # of a question or an answer of the thread, at most
 LEAST = 24  # that are worth beginning one with
 NAMES = 3  # of who else was asked
@@ -61,6 +63,7 @@ COMES = {
     "answer": " Answering comes when every page was shown.",
     "accept": " Accept comes when every page was shown.",
 }
+BY = {"item": "to accept by", "seat": "to answer by"}
 DID = {"question": "asked", "answer": "answered"}
 
 
@@ -74,7 +77,7 @@ def message(text: Text, rows: Rows = (), *, pages: int = 1) -> Message:
 
 def layout_of(view: View, to: str) -> tuple[int, str]:
     """How many pages its card has for them, and a name for what stands on which: what was seen was seen under it."""
-    if _is_notice(to):
+    if _is_notice(to) or view["kind"] == day.KIND:
         return 1, ""
     pages, name = _split(view)
     return len(pages), name
@@ -82,6 +85,10 @@ def layout_of(view: View, to: str) -> tuple[int, str]:
 
 def render(view: View, to: str, copy: Copy) -> Message:
     """The page of the card that this copy shows; a chat's is a notice. The page counts as shown."""
+    if view["kind"] == day.KIND:
+        rows = day.buttons(view, to, token=copy.token, live=copy.live)
+        rows += link("Open in the console", view.get("url") or "")
+        return message(day.words(view, to, live=copy.live), rows)
     if _is_notice(to):
         return message(_top(view).join(_verdict(view)).join(_facts(view)).join(_asked(view, "")))
     pages = _pages(view)
@@ -93,14 +100,27 @@ def render(view: View, to: str, copy: Copy) -> Message:
     if pages[page]:
         text.join(written(pages[page]))
     text.join(_facts(view)).join(_asked(view, to)).join(
-        _note(view, can, live=copy.live, page=page, pages=len(pages), whole=whole)
+        _note(view, row, can, live=copy.live, page=page, pages=len(pages), whole=whole)
     )
     text.join(_thread(view, LIMIT - text.size))
-    rows = keyboard(view, can, token=copy.token, page=page, pages=len(pages), whole=whole)
+    reads = copy.live and row.get("reads", bool(can))
+    rows = keyboard(view, can, token=copy.token, page=page, pages=len(pages) if reads else 1, whole=whole)
     if copy.live:
         decide, look = row.get("link") or "", view.get("url") or ""
         rows += link("Decide in the console", decide) or link("Open in the console", look)
     return message(text, rows, pages=len(pages))
+
+
+def answers(view: View, to: str, *, after: int) -> Message:
+    """What somebody was answered to their questions since the answer `after`, for below their card."""
+    row: View = next((one for one in view["to"] if one["who"] == to), {})
+    text = Text()
+    for each in row.get("answers") or ():
+        if each["n"] > after:
+            text.code(bare(each["by"])).add(" answers you: ").code(quoted(each["text"], ANSWER)).line()
+    if view.get("deadline"):
+        text.add("It still waits for you above, until ").time(view["deadline"]).add(".").line()
+    return message(text)
 
 
 def _is_notice(to: str) -> bool:
@@ -133,10 +153,10 @@ def _paged(still: View) -> tuple[list[list[Part]], str]:
 
 
 def _parts(view: View) -> list[Part]:
-    """The texts that are shown whole: a summary that is too long for the first line, the payload, long options."""
+    """The texts shown whole: a summary that the first line shows in part or not for sure, the payload, long options."""
     summary, options = view.get("summary") or "", view.get("options") or ()
     parts = []
-    if quoted(summary, SUMMARY).endswith("…"):
+    if not is_whole(summary, SUMMARY):
         parts.append(Part(title="Summary", text=exact(summary)))
     if "payload" in view:
         parts.append(Part(title="Payload", text=layout(view["payload"])))
@@ -155,13 +175,24 @@ def _top(view: View) -> Text:
     if view.get("summary") is None:
         text.add(clipped(view.get("cannot") or "The text cannot be shown.", SUMMARY))
     else:
-        text.code(quoted(view["summary"], SUMMARY))
-    text.line()
-    if view.get("risk") == "high":
-        text.bold("High risk").line()
+        text.code(natural(view["summary"], SUMMARY))
+    text.line().join(_second(view))
     if view.get("simulated"):
         text.bold("Simulated space").line()
     return text
+
+
+def _second(view: View) -> Text:
+    """The second line, which a lock screen shows too: high risk, until when, and the risk where it is lower."""
+    text, high = Text(), view.get("risk") == "high"
+    if high:
+        text.bold("High risk")
+    if _is_open(view) and view.get("deadline"):
+        what = "seat" if view.get("huddle") else view["kind"]
+        text.add(f"{' · ' if high else ''}{BY.get(what, 'by')} ").time(view["deadline"])
+        if view["kind"] == "ask" and view.get("risk") and not high:
+            text.add(f" · {view['risk']} risk")
+    return text.line() if text.size else text
 
 
 def _is_open(view: View) -> bool:
@@ -222,15 +253,20 @@ def _facts(view: View) -> Text:
     if view["kind"] == "ask" and "payload" not in view and view.get("summary") is not None:
         text.add("No payload").line()
     text.add("Place: ").code(clipped(view["where"], 80)).add(" in ").code(view["space"]).line()
-    if view.get("byline") and view["byline"] != bare(view["by"]):
-        text.add("From: ").code(clipped(view["byline"], 80)).line()
-    if view.get("risk"):
+    text.join(_through(view))
+    if view["kind"] == "ask" and view.get("risk"):
         text.add(f"Risk: {view['risk']} (the agent’s word)").line()
-    if _is_open(view) and view.get("deadline"):
-        text.add("Decide by: " if view["kind"] == "ask" else "Due: ").time(view["deadline"]).line()
     if view.get("digest"):
         text.add("Code: ").code(view["code"]).add(", digest: ").code(view["digest"][:8]).line()
     return text
+
+
+def _through(view: View) -> Text:
+    """By which client it came; who it is from, the first line says."""
+    byline, head = view.get("byline") or "", f"{bare(view['by'])} (via "
+    if not byline.startswith(head):
+        return Text()
+    return Text().add("Through: ").code(clipped(byline.removeprefix(head).removesuffix(")"), 80)).line()
 
 
 def _asked(view: View, to: str) -> Text:
@@ -243,13 +279,17 @@ def _asked(view: View, to: str) -> Text:
     return text.add("Also asked: " if to else "Asked: ").code(shown).line()
 
 
-def _note(view: View, can: Sequence[str], *, live: bool, page: int, pages: int, whole: bool) -> Text:
+def _note(view: View, row: View, can: Sequence[str], *, live: bool, page: int, pages: int, whole: bool) -> Text:
     """What the buttons do not say by themselves."""
     text = Text()
     if pages > 1:
         yes = next((words for verb, words in COMES.items() if verb in can), "")
         text.add(f"Page {page + 1}/{pages}.{yes if not whole else ''}").line()
-    if not live:
+    if not row:
+        text.add("Another account has taken the place of this one: such cards go there.").line()
+    elif not row.get("chat"):
+        text.add("This account is not paired here any more.").line()
+    elif not live:
         text.add("There is a newer card of this below.").line()
     elif _is_open(view) and not can:
         text.add("It is not for you to decide any more.").line()

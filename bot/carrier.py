@@ -14,8 +14,9 @@ import structlog
 from store.domain.copy import STEPS, Copy, step
 from store.domain.errors import Refused
 
-from .cards import layout_of, render
+from .cards import answers, layout_of, render
 from .client import Telegram
+from .day import is_day
 from .door import FAILED, Door
 from .failures import Bad, Blocked, Down, Failure, Flood, Gone, Migrated, Same, Uncertain
 from .lanes import Then
@@ -23,9 +24,10 @@ from .message import Message
 from .plan import ASKED_FOR, BACK, GONE, Recipient, is_pending
 from .shelf import Held, Shelf
 
-__all__ = ["Carrier", "new_copy", "shown", "urgency"]
+__all__ = ["Carrier", "changing", "new_copy", "shown", "urgency"]
 
 TOKEN_BYTES = 9  # 12 characters
+UNSURE = 3  # times that the same answer may have arrived
 
 Sent = TypeVar("Sent")
 log = structlog.get_logger(__name__)
@@ -52,13 +54,16 @@ class Carrier:
         again: Callable[[str, str], None],
     ) -> None:  # fmt: skip
         self._telegram, self._door, self._shelf, self._clock, self._again = telegram, door, shelf, clock, again
+        self._unsure: dict[str, int] = {}  # by token: how often an answer may have arrived below that card
 
     async def send(self, held: Held, to: Recipient, token: str = "") -> Then:
         """Send a new copy, or the one of this token that was put off. It takes the place of the others."""
         view = _view(held)
         copy = held.copies[token] if token else new_copy(held, to, view)
         why = copy.why if copy.why == ASKED_FOR else ""
-        copy = step(_laid_out(view, copy), "send", sent=self._clock(), why=why, push=to.push)
+        copy = step(
+            _laid_out(view, copy), "send", sent=self._clock(), why=why, push=to.push, heard=to.answered
+        )  # fmt: skip
         message = shown(view, copy)
         copy = replace(copy, shown=message.hash)
         others = [replace(c, live=False) for c in held.of(to.who) if c.live and c.token != copy.token]
@@ -75,14 +80,16 @@ class Carrier:
         await self._arrived(held, copy.token, number, why=BACK if to.lost else why)
         return Then.DONE
 
-    async def edit(self, held: Held, token: str, *, page: int | None = None) -> Then:
+    async def edit(self, held: Held, token: str, *, page: int | None = None, kind: str = "reply") -> Then:
         """Bring a message to what stands; `page` turns to it. Raises what a send does not: the failures of one."""
         async with held.speaking(token):
             view, copy = _view(held), held.copies[token]
-            if page is not None and is_pending(view):
-                copy = _laid_out(view, replace(copy, page=max(page, 0)))
+            if page is not None:
+                copy = replace(copy, page=max(page, 0))
+                # Of what is over no page counts as seen any more, and none that was as unseen.
+                copy = _laid_out(view, copy) if is_pending(view) else replace(copy, page=_last(view, copy))
                 await self._shelf.put(held, copy)
-            message, kind = shown(view, copy), "ask" if page is None else "reply"
+            message = shown(view, copy)
             await _or_plainly(message, lambda words: self._telegram.edit(copy.chat, copy.message, words, kind=kind))
             copy = replace(held.copies[token], shown=message.hash)
             if is_pending(view):
@@ -94,7 +101,7 @@ class Carrier:
     async def mend(self, held: Held, token: str) -> Then:
         """`edit`, and what is to be done if that is not possible."""
         try:
-            return await self.edit(held, token)
+            return await self.edit(held, token, kind=changing(held, held.copies[token].to))
         except (Flood, Same):
             return Then.MORE
         except Down:
@@ -108,6 +115,8 @@ class Carrier:
                     copy = replace(copy, live=False, why=GONE)
                 case Blocked() if (copy.state, "blocked") in STEPS:
                     copy = step(copy, "blocked", why=why.said)
+                case Blocked() if await self._still_lost(held, copy):
+                    return Then.MORE  # what it shows is not what stands: it is edited once they are back
                 case Migrated():
                     await self._moved(held, copy.chat, why.new)
                     copy = replace(copy, live=False, why=GONE)
@@ -128,6 +137,18 @@ class Carrier:
         await self._shelf.put(held, replace(held.copies[token], **told))
         return Then.MORE
 
+    async def _still_lost(self, held: Held, copy: Copy) -> bool:
+        """Tell the door that somebody thought to be back is not. False: that is not what is wrong, or it is known."""
+        to = held.to.get(copy.to)
+        if copy.state != "unreachable" or to is None or to.lost:
+            return False
+        try:
+            await self._tell(held, copy)
+        except Refused as no:
+            log.warning("the door does not hear who is reached", ref=held.ref, to=copy.to, why=no.code)
+            return False
+        return True
+
     async def _tell(self, held: Held, copy: Copy) -> None:
         if copy.state == "sent":
             await self._door.reached(user=copy.chat)
@@ -137,6 +158,36 @@ class Carrier:
         await self._door.unreached(user=copy.chat, why=why, space=held.space, ref=held.ref)
         if to := held.to.get(copy.to):  # until the door says otherwise: else another copy would be sent at once
             held.to[copy.to] = replace(to, wanted=False, lost=to.lost or not failed)
+
+    async def say(self, held: Held, token: str) -> Then:
+        """Tell somebody, below their card, what they were answered to their questions: once, as far as can be told.
+
+        Noted after it was said; where it may have arrived it is said again a few times, and the card shows it as well.
+        """
+        copy, to = held.copies[token], held.to[held.copies[token].to]
+        heard = max(c.heard for c in held.of(copy.to) if c.chat == copy.chat)
+        message = answers(_view(held), copy.to, after=heard)
+        number = 0
+        try:
+            number = await _or_plainly(
+                message,
+                lambda words: self._telegram.send(copy.chat, words, silent=to.silent, reply_to=copy.message),
+            )
+        except Flood:
+            return Then.MORE
+        except Down:
+            return Then.HELD
+        except Uncertain:
+            self._unsure[token] = self._unsure.get(token, 0) + 1
+            if self._unsure[token] < UNSURE:
+                return Then.LATER
+        except Failure as why:  # the card shows it all the same
+            log.info("an answer was not said", ref=held.ref, to=copy.to, why=type(why).__name__, status=why.status)
+        self._unsure.pop(token, None)
+        await self._shelf.put(held, replace(held.copies[token], heard=to.answered))
+        if number:
+            await self._shelf.mean(copy, number)
+        return Then.MORE
 
     async def drop(self, held: Held, token: str) -> Then:
         """A copy that was never sent, and is not to be."""
@@ -208,7 +259,19 @@ def urgency(held: Held, to: Recipient) -> str:
     """The kind of message that a card is to somebody, as the limiter knows it."""
     if to.is_group:
         return "notice"
+    if is_day(held.ref):
+        return "reminder"
     return "reminder" if any(c.push < to.push and c.state == "sent" for c in held.of(to.who)) else "ask"
+
+
+def changing(held: Held, who: str) -> str:
+    """The kind of message that a change of a card is to somebody: a reply, where it shows what they did themselves."""
+    if who.startswith("chat:"):
+        return "notice"
+    if is_day(held.ref):
+        return "reminder"
+    decided = (held.view or {}).get("decided") or {}
+    return "reply" if decided.get("by") == who else "change"
 
 
 async def _or_plainly(message: Message, say: Callable[[Message], Awaitable[Sent]]) -> Sent:
@@ -233,6 +296,11 @@ def _laid_out(view: Mapping[str, Any], copy: Copy) -> Copy:
         page=min(copy.page, pages - 1),
         seen=copy.seen if same else (),
     )
+
+
+def _last(view: Mapping[str, Any], copy: Copy) -> int:
+    """The page of a copy, or the last one that there is."""
+    return min(copy.page, layout_of(view, copy.to)[0] - 1)
 
 
 def _still_there(copy: Copy, newer: Copy) -> bool:

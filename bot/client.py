@@ -11,26 +11,27 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import structlog
-from telegram.error import NetworkError, TimedOut
 from telegram.ext import ExtBot
-from telegram.request import HTTPXRequest, RequestData
+from telegram.request import BaseRequest, RequestData
 
 from store.settings import Limits
+from store.telemetry import hide
 
+from .connections import Connections, Unanswered
 from .failures import Bad, Down, Failure, Gone, Same, failure, unanswered
-from .limiter import ASK, NOTICE, REMINDER, REPLY, Limiter
+from .limiter import Limiter
 from .message import Message, Spelled
+from .turns import ASK, CHANGE, NOTICE, REMINDER, REPLY
 
 __all__ = ["ALLOWED", "Telegram"]
 
 ALLOWED = ("message", "callback_query", "my_chat_member")  # it persists at Telegram, so it is said each time
-KINDS = {"ask": ASK, "reply": REPLY, "notice": NOTICE, "reminder": REMINDER}
+KINDS = {"ask": ASK, "change": CHANGE, "reply": REPLY, "notice": NOTICE, "reminder": REMINDER}
 POOL, POLL_POOL = 32, 4  # connections
-IDLE = 6  # of them that are kept while there is nothing to do: the library looks at each of these at each call
 PATIENCE = 10.0  # seconds for an answer; a poll has its own length on top
 CONNECTING = 5.0  # seconds to connect, to write, or for a free connection
+HEAD = {"Content-Type": "application/json", "User-Agent": BaseRequest.USER_AGENT}
 CROWDED = 3  # calls in a row that found no free connection, before the connections are made anew
 BATCH = 100
 TOAST = 200  # UTF-16 units, with room to spare below
@@ -38,54 +39,47 @@ TOAST = 200  # UTF-16 units, with room to spare below
 log = structlog.get_logger(__name__)
 
 
-class _Connections(HTTPXRequest):
-    """A pool of connections that says what an answer means, and can be made anew while it is used."""
+class _Requests(BaseRequest):
+    """The library's requests over connections of ours, which says what an answer means."""
 
-    def __init__(self, *, size: int, connecting: float, here: bool) -> None:
-        super().__init__(
-            connection_pool_size=size,
-            read_timeout=PATIENCE,
-            write_timeout=connecting,
-            connect_timeout=connecting,
-            pool_timeout=connecting,
-            # A server on this machine, such as a self-hosted one, is behind no proxy and needs no certificates read.
-            httpx_kwargs={
-                "trust_env": not here,
-                "verify": not here,
-                "limits": httpx.Limits(max_connections=size, max_keepalive_connections=min(size, IDLE)),
-            },
-        )
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+
+    @property
+    def read_timeout(self) -> float:
+        return PATIENCE
+
+    async def initialize(self) -> None:
+        """Nothing to open."""
+
+    async def shutdown(self) -> None:
+        await self.connections.close()
 
     async def do_request(
-        self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **kwargs: Any
+        self,
+        url: str,
+        method: str,
+        request_data: RequestData | None = None,
+        read_timeout: object = BaseRequest.DEFAULT_NONE,
+        *_: Any,
+        **__: Any,
     ) -> tuple[int, bytes]:
-        """As the library's, but for failures, which are ours."""
+        """Ask, with the parameters as JSON; files are none of ours. The failures are ours too."""
         endpoint = url.rpartition("/")[2]
+        body = json.dumps(request_data.parameters if request_data else {}).encode()
+        patience = float(read_timeout) if isinstance(read_timeout, int | float) else PATIENCE
         try:
-            status, payload = await super().do_request(url, method, request_data, *args, **kwargs)
-        except TimedOut as why:
-            cause = why.__cause__
-            crowded = isinstance(cause, httpx.PoolTimeout)
-            sent = not isinstance(cause, httpx.PoolTimeout | httpx.ConnectTimeout)
-            raise unanswered(sent, cause or why, method=endpoint, crowded=crowded) from None
-        except NetworkError as why:
-            cause = why.__cause__
-            raise unanswered(not isinstance(cause, httpx.ConnectError), cause or why, method=endpoint) from None
-        except (RuntimeError, httpx.InvalidURL) as why:  # closed just now, or an address that is none
-            raise unanswered(False, why, method=endpoint) from None
+            answer = await self.connections.post(url, body, patience=patience, headers=HEAD)
+        except Unanswered as none:
+            raise unanswered(none.sent, none.why, method=endpoint, crowded=none.crowded) from None
+        status, payload = answer.status, answer.body
         try:
-            body = json.loads(payload)
+            found = json.loads(payload)
         except ValueError:
-            body = None
-        if isinstance(body, dict) and body.get("ok") is True and "result" in body and status < 300:
+            found = None
+        if isinstance(found, dict) and found.get("ok") is True and "result" in found and status < 300:
             return status, payload
-        raise failure(status, body if isinstance(body, dict) else None, method=endpoint)
-
-    async def renew(self) -> None:
-        """Leave the connections there are, and make new ones."""
-        old, self._client = self._client, self._build_client()
-        with contextlib.suppress(Exception):
-            await asyncio.wait_for(old.aclose(), CONNECTING)
+        raise failure(status, found if isinstance(found, dict) else None, method=endpoint)
 
 
 class _Bot(ExtBot[int]):
@@ -107,11 +101,14 @@ class Telegram:
         self, token: str, *, api_url: str = "https://api.telegram.org", limits: Limits | None = None,
         pool: int = POOL, patience: float = PATIENCE, connecting: float = CONNECTING,
     ) -> None:  # fmt: skip
+        hide(token)
         place = urlsplit(api_url)
         here = place.scheme == "http" and place.hostname in ("127.0.0.1", "::1", "localhost")
         self._patience = patience
-        self._calls = _Connections(size=pool, connecting=connecting, here=here)
-        self._polls = _Connections(size=POLL_POOL, connecting=connecting, here=here)
+        # A server on this machine, such as a self-hosted one, is behind no proxy.
+        how: dict[str, Any] = {"connecting": connecting, "waiting": connecting, "environment": not here}
+        self._calls = _Requests(Connections(api_url, size=pool, **how))
+        self._polls = _Requests(Connections(api_url, size=POLL_POOL, **how))
         self.limiter = Limiter(limits or Limits())
         self._bot = _Bot(
             token,
@@ -209,7 +206,7 @@ class Telegram:
 
     async def renew(self, *, poll: bool = False) -> None:
         """Make the connections anew: those of calls, or those of the poll."""
-        await (self._polls if poll else self._calls).renew()
+        await (self._polls if poll else self._calls).connections.renew()
 
     async def _call(
         self, endpoint: str, data: dict[str, Any], *, kind: int | None = None, patience: float | None = None
@@ -225,7 +222,7 @@ class Telegram:
         except Failure:
             raise
         except Exception as why:  # noqa: BLE001 - a call ends in a Failure or well, whatever the library meets
-            raise unanswered(True, why, method=endpoint) from None
+            raise unanswered(True, type(why).__name__, method=endpoint) from None
         self._crowded = 0
         return found
 

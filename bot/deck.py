@@ -7,6 +7,7 @@ missing. This module is what the rest of the bot knows of it.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,14 +22,18 @@ from store.engine.outbox import Outbox
 from .carrier import Carrier, new_copy
 from .client import Telegram
 from .clock import now
+from .day import is_day
 from .door import Away, Door
 from .looking import AWAY, TRIES, Looking
 from .message import Spelled
 from .plan import ASKED_FOR, GONE, Recipient, is_pending
-from .shelf import NO_STORE, Shelf
+from .shelf import NO_STORE, STORE_ERRORS, Shelf
 from .sweeping import Sweeper
+from .text import bare
 
 __all__ = ["Cards"]
+
+NO_COPY = "none"  # of what is no copy of ours, as far as can be told; no token is like this
 
 log = structlog.get_logger(__name__)
 
@@ -45,7 +50,7 @@ class Cards:
         self._telegram, self._door, self._outbox, self._clock = telegram, door, outbox, clock
         self._shelf = Shelf(copies)
         self._carrier = Carrier(telegram, door, self._shelf, clock=clock, again=self.refresh)
-        self._look = Looking(door, outbox, self._shelf, self._carrier, clock=clock, free=telegram.limiter.free)
+        self._look = Looking(door, outbox, self._shelf, self._carrier, clock=clock, turn=telegram.limiter.claim)
         self._sweeper = Sweeper(self._look, outbox, door, clock=clock)
 
     async def run(self) -> None:
@@ -54,29 +59,40 @@ class Cards:
             group.create_task(self._look.run())
             group.create_task(self._sweeper.run())
 
-    async def pressed(self, token: str, *, user: int, chat: int, message: int) -> tuple[str, Copy] | None:
+    async def pressed(
+        self, token: str, *, user: int, chat: int, message: int, there: bool
+    ) -> tuple[str, Copy] | None:  # fmt: skip
         """The space and the copy that was pressed, noted as arrived and opened; None if there is no such button.
 
-        Refused: it is not theirs, or not on this message; then nothing is noted.
+        `there`: Telegram shows the message with a button of this token; only then is it taken for the one of a copy
+        whose message is not known. Refused: it is not theirs, or not on this message; then nothing is noted.
         """
         found = await self._shelf.find(token)
         if found is None:
             return None
         space, copy = found
-        check_press(copy, user=user, chat=chat, message=message)
+        holder = await self._holder(copy, message, there=there)
+        check_press(copy, user=user, chat=chat, message=message, holder=holder)
         async with self._shelf.hold(space, copy.ref) as held:
             if token not in held.copies:
                 return None  # another bot's
             copy = held.copies[token]
-            check_press(copy, user=user, chat=chat, message=message)
+            check_press(copy, user=user, chat=chat, message=message, holder=holder)
             noted = copy
             if copy.state in ("uncertain", "sending"):
                 noted = step(copy, "pressed", message=message, seen=tuple(sorted({*copy.seen, copy.page})))
-            if not copy.opened:
-                noted = replace(noted, opened=self._clock())
             if noted != copy:
                 await self._shelf.put(held, noted)
+            if not copy.opened:
+                noted = replace(noted, opened=self._clock())
+                self._shelf.put_soon(held, noted)
             return space, noted
+
+    async def _holder(self, copy: Copy, message: int, *, there: bool) -> str:
+        """Which copy a message is, where this one's is not known."""
+        if copy.message:
+            return copy.token
+        return await self._shelf.holder(copy, message) if there else NO_COPY
 
     async def turn(self, space: str, token: str, page: int) -> bool:
         """Show another page on the message of a button. False: there is no such card to turn any more."""
@@ -87,8 +103,9 @@ class Cards:
             copy = held.copies.get(token)
             if copy is None or not copy.message or copy.why == GONE:
                 return False
-            await self._look.see(held)
-            await self._carrier.edit(held, token, page=page)
+            view = await self._look.see(held)
+            reads = any(to["who"] == copy.to and to["chat"] == copy.chat and to.get("reads", True) for to in view["to"])
+            await self._carrier.edit(held, token, page=page if reads else None)
         self.refresh(space, copy.ref)
         return True
 
@@ -114,7 +131,7 @@ class Cards:
                 await self._look.see(held)
             await self._carrier.edit(held, token)
             if rows is not None and held.view:
-                raise Refused("already_settled", f"{held.view['says']} Nothing changed.")
+                raise Refused("already_settled", f"{_to_you(held.view['says'], copy.to)} Nothing changed.")
         return True
 
     async def offer(self, space: str, ref: str, who: str = "", *, chat: int = 0) -> bool:
@@ -137,6 +154,9 @@ class Cards:
             if stale:
                 await self._shelf.put(held, *stale)
         await self._outbox.mark(space, ref)
+        if chat:  # looked at here, so that what is offered after this comes after it
+            with suppress(Away, *STORE_ERRORS):
+                await self._look.look(space, ref)
         return True
 
     async def view(self, space: str, ref: str, who: str = "") -> Mapping[str, Any]:
@@ -153,6 +173,8 @@ class Cards:
 
     async def _offer_in(self, space: str) -> None:
         for ref in await self._outbox.opened(space):
+            if is_day(ref):
+                continue  # nothing hangs on it that a lost press could have decided
             fails = 0
             while fails < TRIES:
                 try:
@@ -180,3 +202,9 @@ class Cards:
     def waiting(self) -> Mapping[str, int]:
         """How much is in hand: refs to look at, cards on their way."""
         return {"to_look_at": self._look.to_look_at, "on_the_way": self._look.on_the_way}
+
+
+def _to_you(says: str, who: str) -> str:
+    """A card's sentence of what became of it, for who has the card: it begins with whoever decided."""
+    name = bare(who)
+    return f"You{says.removeprefix(name)}" if says.startswith(f"{name} ") else says

@@ -6,19 +6,20 @@ door does it once. Only what carries the door's own sign is its word: a proxy, a
 without a door answers too, and must not count as a decision.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
-
 from store.domain.errors import STATUS, Refused
+
+from . import connections
+from .connections import Connections, Unanswered
 
 __all__ = ["FAILED", "SIGN", "Away", "Door"]
 
 SIGN = "X-LogMem-Door"  # header of all that the door answers
 PATIENCE = 15.0  # seconds for an answer
 CONNECTIONS = 24
-IDLE = 6  # of them that are kept while there is nothing to do: the library looks at each of these at each call
 FAILED = "failed"  # why somebody is not reached: Telegram would not have this card
 
 Answer = dict[str, Any]
@@ -36,20 +37,19 @@ class Away(Exception):
 
 
 class Door:
-    """The door of the API at `url`; `secret` is what the bot is known by there."""
+    """The door of the API at `url`; `secret` is what the bot is known by there, `bot` its number at Telegram."""
 
-    def __init__(self, url: str, secret: str) -> None:
-        self._http = httpx.AsyncClient(
-            base_url=url,
-            headers={"Authorization": f"Bearer {secret}"},
-            timeout=httpx.Timeout(PATIENCE, pool=2 * PATIENCE),
-            limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=IDLE),
-            trust_env=False,  # the door is never behind a proxy
-        )
+    def __init__(self, url: str, secret: str, *, bot: int = 0, patience: float = PATIENCE) -> None:
+        self._bot = {"bot": bot} if bot else {}  # whose updates these are: another bot's have the same numbers
+        self._at, self._patience = f"{url.rstrip('/')}/internal/telegram/", patience
+        self._head = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+        self._connections = Connections(
+            url, size=CONNECTIONS, connecting=patience, waiting=2 * patience, environment=False
+        )  # fmt: skip
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self._connections.close()
 
     async def card(self, *, space: str, ref: str, holding: Sequence[str] = ()) -> Answer:
         """How the card of a ref is to look now and for whom; `holding` are those who have a copy. Refuses not_found."""
@@ -57,12 +57,15 @@ class Door:
 
     async def tap(
         self, *, update: int, user: int, chat: int, chat_type: str, message: int, verb: str, token: str,
-        name: str = "", text: str | None = None, option: int | None = None,
+        name: str = "", text: str | None = None, option: int | None = None, near: str | None = None,
     ) -> Answer:  # fmt: skip
-        """A press, or a reply that does what a press does: the verb's result, and what to say in `says`."""
+        """A press, or a reply that does what a press does: the verb's result, and what to say in `says`.
+
+        `near` is where the card is, as `space ref`: a hint that saves the door a look.
+        """
         return await self._ask(
             "tap", update=update, user=user, chat=chat, chat_type=chat_type, message=message, verb=verb, token=token,
-            name=name, text=text, option=option,
+            name=name, text=text, option=option, near=near,
         )  # fmt: skip
 
     async def verb(
@@ -122,28 +125,32 @@ class Door:
         return list((await self._ask("spaces"))["spaces"])
 
     async def _ask(self, what: str, **body: Any) -> Answer:
-        given = {name: value for name, value in body.items() if value is not None}
+        named = {**body, **(self._bot if "update" in body else {})}
+        given = json.dumps({name: value for name, value in named.items() if value is not None}).encode()
         try:
-            answer = await self._http.post(f"/internal/telegram/{what}", json=given)
-            said = answer.json()
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as why:
-            raise Away(f"{what}: {type(why).__name__}", fails=isinstance(why, httpx.ReadTimeout)) from None
+            answer = await self._connections.post(
+                self._at + what, given, patience=self._patience, headers=self._head
+            )  # fmt: skip
+        except Unanswered as none:
+            raise Away(f"{what}: {none.why}", fails=none.late) from None
+        try:
+            said = json.loads(answer.body)
         except ValueError:
             raise Away(f"{what}: an answer that is not JSON") from None
         if SIGN not in answer.headers:
-            raise Away(f"{what}: status {answer.status_code}, and not from the door")
-        if answer.status_code == 200 and isinstance(said, dict):
+            raise Away(f"{what}: status {answer.status}, and not from the door")
+        if answer.status == 200 and isinstance(said, dict):
             return said
         error = said.get("error") if isinstance(said, dict) else None
         if not _is_refusal(answer, error):
-            raise Away(f"{what}: status {answer.status_code}", fails=answer.status_code == 500)
+            raise Away(f"{what}: status {answer.status}", fails=answer.status == 500)
         facts = {**error}  # type: ignore[dict-item] # a refusal has a mapping here
         raise Refused(facts.pop("code"), facts.pop("message"), **facts)
 
 
-def _is_refusal(answer: httpx.Response, error: object) -> bool:
+def _is_refusal(answer: connections.Answer, error: object) -> bool:
     """Whether the API has decided; it has not where it is busy, away, or does not know who we are."""
     if not isinstance(error, dict) or error.get("code") not in STATUS or "message" not in error:
         return False
     stranger = error["code"] == "unauthenticated" and "credential" in error  # we, and not the person
-    return 400 <= answer.status_code < 500 and not stranger
+    return 400 <= answer.status < 500 and not stranger

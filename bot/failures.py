@@ -11,6 +11,8 @@ from typing import Any
 
 from telegram.error import TelegramError
 
+from store.telemetry import masked
+
 __all__ = [
     "Bad",
     "Blocked",
@@ -25,6 +27,7 @@ __all__ = [
     "unanswered",
 ]
 
+SAID = 500  # characters of a description
 FLOOD = 5.0  # seconds to wait where a 429 does not say
 
 
@@ -32,6 +35,7 @@ class Failure(TelegramError):
     """`status` of HTTP (0 for no answer), `method` of the Bot API, `said` its description."""
 
     def __init__(self, said: str, *, method: str = "", status: int = 0) -> None:
+        said = masked(said)[:SAID]  # a server between us may echo an address, in which the token stands
         super().__init__(f"{method} {status}: {said}" if method else said)
         self.said, self.method, self.status = said, method, status
 
@@ -124,11 +128,11 @@ def flood(said: str, parameters: object, **how: Any) -> Flood:
     return found
 
 
-def unanswered(sent: bool, why: BaseException, *, method: str, crowded: bool = False) -> Failure:
-    """No answer came: `sent` if the call may have got there."""
+def unanswered(sent: bool, why: str, *, method: str, crowded: bool = False) -> Failure:
+    """No answer came: `sent` if the call may have got there; `why` names what happened."""
     if sent:
-        return Uncertain(type(why).__name__, method=method)
-    found = Down(type(why).__name__, method=method)
+        return Uncertain(why, method=method)
+    found = Down(why, method=method)
     found.crowded = crowded
     return found
 

@@ -9,8 +9,9 @@ from typing import Any
 import redis
 import structlog
 
-from store.engine.botstore import BEAT, STARTING, STOPPED, BotStore
+from store.engine.botstore import BEAT, STARTING, STOPPED, WHY_LENGTH, BotStore
 from store.engine.botstore import WELL as POLLING
+from store.telemetry import masked
 
 from .shelf import STORE_ERRORS
 
@@ -124,7 +125,8 @@ class Health:
         }
 
     async def _say(self, state: str, why: str, **more: int) -> None:
-        """Tell the store; that it is away is no reason to stop."""
+        """Tell the store; that it is away is no reason to stop. No secret that `why` may hold gets there."""
+        why = masked(why)[:WHY_LENGTH]
         if state != self._state:
             log.info("polling" if state == POLLING else "not polling", state=state, why=why)
         self._state = state

@@ -16,7 +16,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Press:
-    """`query` is to be answered; `message` is the one that the button stands under."""
+    """`query` is to be answered; `message` is the one that the button stands under, `beside` what its buttons carry."""
 
     update: int
     query: str
@@ -26,6 +26,7 @@ class Press:
     chat_type: str
     message: int
     data: str
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,7 @@ def press(update: Mapping[str, Any]) -> Press:
             chat_type=str(under["chat"]["type"]),
             message=_number(under["message_id"]),
             data=str(query.get("data") or ""),
+            beside=_carried(under),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as why:
         raise Unreadable(f"a press: {type(why).__name__}") from None
@@ -110,7 +112,6 @@ def said(update: Mapping[str, Any]) -> Said:
         chat, who = message["chat"], message.get("from") or {}
         to = message.get("reply_to_message") or {}
         ours = bool((to.get("from") or {}).get("is_bot"))
-        rows = (to.get("reply_markup") or {}).get("inline_keyboard") or ()
         return Said(
             update=_number(update["update_id"]),
             user=_number(who.get("id", 0)),
@@ -127,7 +128,7 @@ def said(update: Mapping[str, Any]) -> Said:
             is_bot=bool(who.get("is_bot")),
             anonymous=bool(message.get("sender_chat")) or not who,
             to=_number(to.get("message_id") or 0) if ours else 0,
-            to_data=tuple(str(one["callback_data"]) for row in rows for one in row if one.get("callback_data")),
+            to_data=_carried(to),
             migrated_to=_number(message.get("migrate_to_chat_id") or 0),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as why:
@@ -157,6 +158,12 @@ def _there(member: Mapping[str, Any]) -> bool:
     return status in ("member", "administrator", "creator") or (
         status == "restricted" and bool(member.get("is_member"))
     )
+
+
+def _carried(message: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the buttons under a message carry, as Telegram shows it."""
+    rows = (message.get("reply_markup") or {}).get("inline_keyboard") or ()
+    return tuple(str(one["callback_data"]) for row in rows for one in row if one.get("callback_data"))
 
 
 def _number(value: object) -> int:

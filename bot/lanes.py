@@ -1,16 +1,19 @@
-"""A lane for each chat: what goes to it goes one by one, the most urgent first, and no chat waits for another.
+"""A lane for each chat: what goes to it goes one by one, in turns (see bot.turns), and no chat waits for another.
 
 Nor does a job wait for one before it that does not succeed: that one comes again later, behind the rest.
 """
 
 import asyncio
 import heapq
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, TypeVar
 
 import structlog
+
+from .turns import Place, Turns
 
 __all__ = ["Lanes", "Then"]
 
@@ -29,20 +32,12 @@ class Then(Enum):
     HELD = "held"  # nothing gets through to anybody, so the whole lane waits
 
 
-@dataclass(order=True, slots=True)
-class _Place(Generic[Job]):
-    kind: int
-    number: int
-    job: Job = field(compare=False)
-    tries: int = field(default=0, compare=False)
-
-
 @dataclass(slots=True)
 class _Lane(Generic[Job]):
-    """Two heaps: `ready` by urgency, `later` by the time (of the event loop) when a place is ready."""
+    """What is `ready` for its turn, and a heap of what is `later`, by the time (of the event loop) when it is ready."""
 
-    ready: list[_Place[Job]] = field(default_factory=list)
-    later: list[tuple[float, int, _Place[Job]]] = field(default_factory=list)
+    ready: Turns[Job, Hashable] = field(default_factory=Turns)
+    later: list[tuple[float, int, Place[Job, Hashable]]] = field(default_factory=list)
     more: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __len__(self) -> int:
@@ -51,37 +46,41 @@ class _Lane(Generic[Job]):
     def ripen(self, now: float) -> None:
         """Make ready what has waited long enough."""
         while self.later and self.later[0][0] <= now:
-            heapq.heappush(self.ready, heapq.heappop(self.later)[2])
+            self.ready.put(heapq.heappop(self.later)[2])
 
 
 class Lanes(Generic[Job]):
-    """`work` does one step of a job; `free` returns when something may go to a chat; `lost` hears of a job given up."""
+    """`work` does one step of a job; `lost` hears of a job given up.
+
+    `turn` is entered when something of a kind may go to a chat; which job that is, and how it stands, is seen then.
+    """
 
     def __init__(
         self,
         work: Callable[[Job], Awaitable[Then]],
         *,
-        free: Callable[[int], Awaitable[None]],
+        turn: Callable[[int, int], AbstractAsyncContextManager[None]],
         lost: Callable[[Job, Exception], None],
     ) -> None:
-        self._work, self._free, self._lost = work, free, lost
+        self._work, self._turn, self._lost = work, turn, lost
         self._lanes: dict[int, _Lane[Job]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._numbers = 0
 
     def __len__(self) -> int:
         return sum(len(lane) for lane in self._lanes.values())
 
-    def add(self, chat: int, kind: int, job: Job) -> None:
-        """Put a job into a chat's lane; the lower its kind, the sooner."""
+    def add(self, chat: int, kind: int, job: Job, *, by: Hashable = "", until: int = 0) -> Place[Job, Hashable]:
+        """Put a job into a chat's lane, to be given its turn. The place says what it is, and can be told otherwise."""
         lane = self._lanes.get(chat)
         if lane is None:
             lane = self._lanes[chat] = _Lane()
             task = asyncio.get_running_loop().create_task(self._run(chat, lane))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        heapq.heappush(lane.ready, _Place(kind, self._next(), job))
+        place = Place[Job, Hashable](kind, job, by, until=until)
+        lane.ready.put(place)
         lane.more.set()
+        return place
 
     async def close(self) -> None:
         """Leave everything as it is."""
@@ -93,16 +92,13 @@ class Lanes(Generic[Job]):
         pause = FIRST
         while lane:
             try:
-                await self._free(chat)
-                place = await self._first(lane)
+                await self._some(lane)
+                async with self._turn(chat, lane.ready.kind):
+                    then = await self._next(lane)
             except Exception:  # a lane that ends would keep everything for its chat for ever
                 log.exception("a chat's lane goes on", chat=chat)
                 await asyncio.sleep(LAST)
                 continue
-            if place is None:
-                continue
-            then = await self._step(place)
-            self._put_back(lane, place, then)
             if then is Then.HELD:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LAST)
@@ -110,21 +106,27 @@ class Lanes(Generic[Job]):
                 pause = FIRST
         del self._lanes[chat]
 
-    async def _first(self, lane: _Lane[Job]) -> _Place[Job] | None:
-        """The most urgent job that is ready; None after a wait for one, since the chat may not be free after that."""
+    async def _some(self, lane: _Lane[Job]) -> None:
+        """Return when a job is ready for its turn."""
         loop = asyncio.get_running_loop()
         lane.ripen(loop.time())
-        if lane.ready:
-            return heapq.heappop(lane.ready)
-        lane.more.clear()
-        try:
-            async with asyncio.timeout_at(lane.later[0][0]):
-                await lane.more.wait()
-        except TimeoutError:
-            pass
-        return None
+        while not lane.ready:
+            lane.more.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(lane.later[0][0]):
+                    await lane.more.wait()
+            lane.ripen(loop.time())
 
-    async def _step(self, place: _Place[Job]) -> Then:
+    async def _next(self, lane: _Lane[Job]) -> Then:
+        """Take a step of the job whose turn it is."""
+        place = lane.ready.next()
+        if place is None:
+            return Then.DONE
+        then = await self._step(place)
+        self._put_back(lane, place, then)
+        return then
+
+    async def _step(self, place: Place[Job, Hashable]) -> Then:
         try:
             return await self._work(place.job)
         except Exception as why:  # whatever it is, the others in this lane are not to wait for it
@@ -132,17 +134,16 @@ class Lanes(Generic[Job]):
             self._lost(place.job, why)
             return Then.DONE
 
-    def _put_back(self, lane: _Lane[Job], place: _Place[Job], then: Then) -> None:
+    def _put_back(self, lane: _Lane[Job], place: Place[Job, Hashable], then: Then) -> None:
+        if then is not Then.HELD:
+            lane.ready.took(place)
         match then:
             case Then.MORE | Then.HELD:
                 place.tries = 0
-                heapq.heappush(lane.ready, place)
+                lane.ready.put(place)
             case Then.LATER:
                 seconds = min(LAST, FIRST * 2.0 ** min(place.tries, 10))
-                place.tries, place.number = place.tries + 1, self._next()
+                place.tries += 1
+                lane.ready.renumber(place)
                 at = asyncio.get_running_loop().time() + seconds
                 heapq.heappush(lane.later, (at, place.number, place))
-
-    def _next(self) -> int:
-        self._numbers += 1
-        return self._numbers

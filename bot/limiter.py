@@ -1,13 +1,16 @@
 """How fast the bot may speak: Telegram's limits, kept on our side, so that no chat ever waits for another's flood.
 
-A call that comes too early waits for its turn; of those that wait, asks go first. A 429 pauses the one chat it was
-about. Calls without a chat, and answers to presses, never wait.
+A call that comes too early waits for its turn; whose that is among those that wait says bot.turns, with a chat as who
+asks. A 429 pauses the one chat it was about. Calls without a chat, and answers to presses, never wait.
+
+Who would say what stands claims a turn first and looks then, since things change while one waits.
 """
 
 import asyncio
-import heapq
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,10 +19,10 @@ from telegram.ext import BaseRateLimiter
 from store.settings import Limits
 
 from .failures import Flood
+from .turns import REPLY, Place, Turns
 
-__all__ = ["ASK", "NOTICE", "REMINDER", "REPLY", "Limiter"]
+__all__ = ["Limiter"]
 
-ASK, REPLY, NOTICE, REMINDER = 0, 1, 2, 3  # whose turn comes first
 COUNTED = ("sendMessage", "editMessageText", "editMessageReplyMarkup")
 MARGIN = 0.02  # of a wait, since the network brings two calls closer together than they were sent
 KEPT = 4096  # chats that are remembered, before those are forgotten that nothing holds back
@@ -46,6 +49,11 @@ class _Bucket:
         if self.rate:
             self.full = max(self.full, now) + (1 + MARGIN) / self.rate
 
+    def give_back(self, at: float) -> None:
+        """Of what was taken at this time nothing was used."""
+        if self.rate:
+            self.full -= (1 + MARGIN) / self.rate
+
 
 @dataclass(slots=True)
 class _Window:
@@ -68,13 +76,22 @@ class _Window:
             while len(self.taken) > self.count:
                 self.taken.popleft()
 
+    def give_back(self, at: float) -> None:
+        """Of what was taken at this time nothing was used."""
+        if at in self.taken:
+            self.taken.remove(at)
 
-@dataclass(order=True, slots=True)
-class _Turn:
-    kind: int
-    number: int
-    chat: int = field(compare=False)
-    come: "asyncio.Future[None]" = field(compare=False)
+
+@dataclass(slots=True)
+class _Claim:
+    """A turn that somebody has, for one call."""
+
+    of: "Limiter"
+    chat: int
+    used: bool = False
+
+
+_CLAIM: ContextVar[_Claim | None] = ContextVar("claim", default=None)
 
 
 class Limiter(BaseRateLimiter[int]):
@@ -84,8 +101,7 @@ class Limiter(BaseRateLimiter[int]):
         self._limits = limits
         self._all = _Window(int(limits.all), 1.0)
         self._chats: dict[int, _Bucket | _Window] = {}
-        self._waiting: list[_Turn] = []
-        self._numbers = 0
+        self._waiting: Turns[asyncio.Future[float], int] = Turns()  # each is told the time at which it goes
         self._alarm: asyncio.TimerHandle | None = None
 
     async def initialize(self) -> None:
@@ -95,9 +111,8 @@ class Limiter(BaseRateLimiter[int]):
         """Nobody waits any more."""
         if self._alarm:
             self._alarm.cancel()
-        for turn in self._waiting:
-            turn.come.cancel()
-        self._waiting.clear()
+        while turn := self._waiting.next():
+            turn.job.cancel()
 
     async def process_request(  # noqa: PLR0917 - as the library calls it
         self,
@@ -112,7 +127,11 @@ class Limiter(BaseRateLimiter[int]):
         chat = data.get("chat_id")
         if endpoint not in COUNTED or not isinstance(chat, int):
             return await callback(*args, **kwargs)
-        await self._turn(chat, REPLY if rate_limit_args is None else rate_limit_args)
+        claim = _CLAIM.get()
+        if claim and claim.of is self and claim.chat == chat and not claim.used:
+            claim.used = True
+        else:
+            await self._turn(chat, REPLY if rate_limit_args is None else rate_limit_args)
         try:
             return await callback(*args, **kwargs)
         except Flood as flood:
@@ -128,47 +147,51 @@ class Limiter(BaseRateLimiter[int]):
         """Seconds until something may go to this chat, as far as the chat itself goes."""
         return max(0.0, self._chat(chat).ready() - self._now())
 
-    async def free(self, chat: int) -> None:
-        """Return when something may go to this chat; what is to be said is best found out then."""
-        while (seconds := self.wait(chat)) > 0:  # noqa: ASYNC110 - it is time alone that is waited for
-            await asyncio.sleep(seconds)
+    @asynccontextmanager
+    async def claim(self, chat: int, kind: int) -> AsyncIterator[None]:
+        """Entered when something may go to this chat: the next call of this task to it waits no more.
 
-    async def _turn(self, chat: int, kind: int) -> None:
-        self._numbers += 1
-        turn = _Turn(kind, self._numbers, chat, asyncio.get_running_loop().create_future())
-        heapq.heappush(self._waiting, turn)
+        What is to be said is best found out in here. A turn in which nothing was said is given back.
+        """
+        at = await self._turn(chat, kind)
+        claim = _Claim(self, chat)
+        before = _CLAIM.set(claim)
+        try:
+            yield
+        finally:
+            _CLAIM.reset(before)
+            if not claim.used:
+                for limit in (self._chat(chat), self._all):
+                    limit.give_back(at)
+                self._go()
+
+    async def _turn(self, chat: int, kind: int) -> float:
+        """Return when it is this call's turn, with the time at which that was so."""
+        turn: Place[asyncio.Future[float], int] = Place(kind, asyncio.get_running_loop().create_future(), chat)
+        self._waiting.put(turn)
         self._go()
         try:
-            await turn.come
+            return await turn.job
         finally:
-            if not turn.come.done() or turn.come.cancelled():
-                self._waiting = [each for each in self._waiting if each is not turn]
-                heapq.heapify(self._waiting)
+            self._waiting.drop(turn)
 
     def _go(self) -> None:
         """Let those go whose turn it is, and look again when the next one's is."""
         if self._alarm:
             self._alarm.cancel()
             self._alarm = None
-        now, later, at = self._now(), [], float("inf")
-        while self._waiting:
-            if (ready := self._all.ready()) > now:
-                at = min(at, ready)
+        now = self._now()
+        while self._waiting and self._all.ready() <= now:
+            turn = self._waiting.next(lambda chat: self._chat(chat).ready() <= now)
+            if turn is None:
                 break
-            turn = heapq.heappop(self._waiting)
-            if turn.come.done():
-                continue
-            chat = self._chat(turn.chat)
-            if (ready := chat.ready()) > now:
-                later.append(turn)
-                at = min(at, ready)
-                continue
-            chat.take(now)
-            self._all.take(now)
-            turn.come.set_result(None)
-        for turn in later:
-            heapq.heappush(self._waiting, turn)
+            if not turn.job.done():
+                self._chat(turn.by).take(now)
+                self._all.take(now)
+                self._waiting.took(turn)
+                turn.job.set_result(now)
         if self._waiting:
+            at = max(self._all.ready(), min(self._chat(chat).ready() for chat in self._waiting.who))
             self._alarm = asyncio.get_running_loop().call_later(max(0.0, at - now), self._go)
 
     def _chat(self, chat: int) -> _Bucket | _Window:

@@ -11,7 +11,9 @@ from store.domain.moments import moment
 from .saying import sentence, told
 from .text import Text, bare, clipped, quoted
 
-__all__ = ["board", "fleet", "hours", "on_call", "pending", "refused", "rights", "snooze", "sync", "whoami"]
+__all__ = [
+    "attends", "board", "fleet", "hours", "on_call", "pending", "refused", "rights", "snooze", "sync", "ways", "whoami",
+]  # fmt: skip
 
 Result = Mapping[str, Any]
 
@@ -77,7 +79,7 @@ def board(found: Result) -> Text:
             text.code(job["job"].removeprefix("job:"))
             if job.get("title"):
                 text.add(" ").code(quoted(job["title"], SUMMARY))
-            text.add(f" {bare(job['assignee'])}" if job.get("assignee") else "")
+            text.add(f" with {bare(job['assignee'])}" if job.get("assignee") else "")
             text.add(", blocked" if job.get("blocked") else "").line()
     return text
 
@@ -94,6 +96,11 @@ def sync(found: Result) -> Text:
         if isinstance(names, list) and names:
             text.add(words).code(_names(names)).line()
     return text
+
+
+def attends(found: Result) -> Text:
+    """Whether somebody takes part in the syncs, and what that means."""
+    return Text().bold(found["space"]).line().add(clipped(sentence(found["says"]), 400)).line()
 
 
 def on_call(found: Result) -> Text:
@@ -117,6 +124,22 @@ def snooze(found: Result) -> Text:
         text.add("Cards come without a sound until ").time(moment(found["snoozed_until"], now=0))
         return text.add(". High risk still sounds, and no deadline moves.").line()
     return text.add("Cards come with a sound.").line()
+
+
+def ways(found: Result) -> Text:
+    """How cards come to somebody in a space: who is on call, and when they come without a sound."""
+    names = [*(["you"] if found.get("on_call") else []), *(found.get("others") or ())]
+    text = Text().add("On call: ")
+    text = text.code(_names(names)) if names else text.add("nobody")
+    text.add(". Cards come ")
+    if found.get("snoozed_until"):
+        text.add("without a sound until ").time(moment(found["snoozed_until"], now=0))
+    else:
+        text.add("with a sound")
+    if found.get("hours"):
+        daily = found["hours"].replace("-", " to ")
+        text.add(f", and without one each day from {daily} ({found.get('zone', '')})")
+    return text.add(".").line()
 
 
 def hours(found: Result) -> Text:

@@ -4,7 +4,8 @@ A mark is removed in the same step that notes the time of the next look: a crash
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 import structlog
@@ -15,23 +16,24 @@ from store.domain.moments import DAY, MINUTE
 from store.engine.lease import LeaseLost
 from store.engine.outbox import Outbox
 
-from .carrier import Carrier, shown, urgency
+from .carrier import Carrier, changing, shown, urgency
 from .client import KINDS
 from .door import Away, Door
 from .lanes import Lanes, Then
-from .limiter import NOTICE, REPLY
-from .plan import GONE, Plan, is_pending, plan, recipients
+from .plan import GONE, Plan, Step, is_pending, plan, recipients
 from .shelf import STORE_ERRORS, Held, Shelf
+from .turns import ASK, CHANGE, NOTICE
 
 __all__ = ["AWAY", "Looking"]
 
-LOOKERS = 16  # refs that are looked at at once
+LOOKERS = 12  # refs that are looked at at once
 AGAIN, AT_LAST = MINUTE, 64 * MINUTE  # ms: when a ref is looked at again that we could not bring to an end, doubled
 TRIES = 3  # looks at a ref that the API fails at, before it is put aside
 KEPT = 30 * DAY  # ms for which a card is remembered that cannot be edited while its person is not reached
 PAST = 50  # ms after a deadline, so that it has passed by every clock
 JUMP = 1_500  # ms by which a simulated space's clock must differ to count as moved
 AWAY = 0.5  # seconds that one who looks waits when the API is away
+FRESH = 1_000  # ms for which what was seen will do to send a card by
 
 log = structlog.get_logger(__name__)
 
@@ -39,15 +41,17 @@ log = structlog.get_logger(__name__)
 class Looking:
     """The refs that are looked at, and what is on its way because of it.
 
-    `clock` gives ms, and `free` returns when something may go to a chat.
+    `clock` gives ms, and `turn` is entered when something of a kind may go to a chat.
     """
 
     def __init__(
         self, door: Door, outbox: Outbox, shelf: Shelf, carrier: Carrier, *, clock: Callable[[], int],
-        free: Callable[[int], Awaitable[None]],
+        turn: Callable[[int, int], AbstractAsyncContextManager[None]],
     ) -> None:  # fmt: skip
         self._door, self._outbox, self._shelf, self._carrier, self._clock = door, outbox, shelf, carrier, clock
-        self._lanes: Lanes[tuple[Held, str]] = Lanes(self._work, free=free, lost=self._lost)
+        self._lanes: Lanes[tuple[Held, str]] = Lanes(
+            self._work, turn=lambda chat, kind: turn(chat, NOTICE if chat < 0 else kind), lost=self._lost
+        )
         self._queue: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self._marks: dict[tuple[str, str], int] = {}  # what is queued, and the mark that was seen
         self._looking: dict[tuple[str, str], int] = {}  # what is being looked at, and the mark that it was for
@@ -73,6 +77,7 @@ class Looking:
                     group.create_task(self._looker())
         finally:
             await self._lanes.close()
+            await self._shelf.close()
 
     def in_hand(self, space: str, ref: str) -> bool:
         """Whether it is queued, or being looked at now."""
@@ -94,7 +99,7 @@ class Looking:
             mark = self._marks.pop(key, 0)
             self._looking[key] = mark
             try:
-                await self._look(*key, mark)
+                await self.look(*key, mark)
                 self._failures.pop(key, None)
             except LeaseLost:
                 raise
@@ -125,7 +130,7 @@ class Looking:
         except STORE_ERRORS:
             await asyncio.sleep(AWAY)
 
-    async def _look(self, space: str, ref: str, mark: int) -> None:
+    async def look(self, space: str, ref: str, mark: int = 0) -> None:
         """See how a card is to look, set going what is missing, note the next look and remove the mark."""
         async with self._shelf.hold(space, ref) as held, held.looking:
             try:
@@ -144,7 +149,7 @@ class Looking:
         """The card as the door shows it now."""
         holding = sorted({copy.to for copy in held.copies.values()})
         view = await self._door.card(space=held.space, ref=held.ref, holding=holding)
-        held.view, held.to = view, recipients(view)
+        held.view, held.to, held.seen = view, recipients(view), self._clock()
         if view.get("simulated"):
             await self._moved(held.space, view["now"] - self._clock())
         return view
@@ -169,14 +174,20 @@ class Looking:
         return found
 
     def _set_going(self, held: Held, who: str) -> None:
-        if who in held.coming or not (steps := self._plan(held, who).steps):
+        if not (steps := self._plan(held, who).steps):
+            return
+        view, sends = held.view or {}, steps[0].do == "send"
+        if who.startswith("chat:"):
+            kind = ASK if sends else CHANGE  # of which there is nothing but notices: news and changes take turns
+        else:
+            kind = KINDS[urgency(held, held.to[who]) if sends else changing(held, who)]
+        by, until = (held.space, view.get("by", "")), view.get("deadline") or 0 if sends else 0
+        if place := held.coming.get(who):
+            place.move(kind, by=by, until=until)
             return
         chat = held.to[who].chat if who in held.to and held.to[who].chat else held.of(who)[-1].chat
-        sends = steps[0].do == "send"
-        kind = NOTICE if who.startswith("chat:") else KINDS[urgency(held, held.to[who])] if sends else REPLY
-        held.coming.add(who)
         self._shelf.take(held.space, held.ref)
-        self._lanes.add(chat, kind, (held, who))
+        held.coming[who] = self._lanes.add(chat, kind, (held, who), by=by, until=until)
 
     async def _work(self, job: tuple[Held, str]) -> Then:
         """One step for one recipient; the plan is made anew each time, since things change while one waits."""
@@ -185,7 +196,10 @@ class Looking:
         then = Then.DONE
         if steps:
             try:
-                then = await self._do(held, who, steps[0].do, steps[0].token)
+                if steps[0].do == "send" and (steps := await self._anew(held, who, steps)):
+                    view = held.view
+                if steps:
+                    then = await self._do(held, who, steps[0].do, steps[0].token)
             except (Away, LeaseLost, *STORE_ERRORS) as why:
                 log.warning("a step is to be taken again", ref=held.ref, why=str(why) or type(why).__name__)
                 then = Then.LATER
@@ -195,6 +209,14 @@ class Looking:
             self._come(held, who)
         return then
 
+    async def _anew(self, held: Held, who: str, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """The steps by what stands now, where it is a while that the card was seen: none is sent that is over."""
+        if self._clock() - held.seen <= FRESH:
+            return steps
+        with suppress(Away, Refused):  # else by what was seen last: a card too many is put right, one too few is not
+            await self.see(held)
+        return self._plan(held, who).steps
+
     async def _do(self, held: Held, who: str, do: str, token: str) -> Then:
         match do:
             case "send":
@@ -203,11 +225,13 @@ class Looking:
                 return await self._carrier.mend(held, token)
             case "tell":
                 return await self._carrier.tell(held, token)
+            case "say":
+                return await self._carrier.say(held, token)
         return await self._carrier.drop(held, token)
 
     def _come(self, held: Held, who: str) -> None:
         """There is nothing on its way to this recipient any more."""
-        held.coming.discard(who)
+        held.coming.pop(who, None)
         if held.coming:
             self._shelf.let_go(held)
         else:
@@ -230,17 +254,20 @@ class Looking:
 
     async def _note(self, held: Held, mark: int = 0) -> None:
         """Write down when to look at a ref again, or that nothing can change any more; `mark` is done with."""
-        view, ours = held.view or {}, self._clock()
+        view, seen = held.view or {}, held.seen or self._clock()
         times = list(held.later.values())
-        if held.coming:
-            times.append(ours + AGAIN)
         if look_at := view.get("look_at"):
-            times.append(ours + max(0, look_at - view["now"]) + PAST)
+            times.append(seen + max(0, look_at - view["now"]) + PAST)
         elif view and is_pending(view):
-            times.append(view["deadline"] - view["now"] + ours + PAST)
+            times.append(view["deadline"] - view["now"] + seen + PAST)
+        if not times and held.coming:  # until that is done: whoever starts anew looks at all that has such a time
+            times.append(seen + AGAIN)
         if not times and view and any(_stale(copy, view) for copy in held.copies.values()):
-            times.append(ours + KEPT)
-        await self._outbox.settled(held.space, held.ref, mark, again=min(times, default=0))
+            times.append(seen + KEPT)
+        again = min(times, default=0)
+        if mark or again != held.noted:
+            await self._outbox.settled(held.space, held.ref, mark, again=again)
+            held.noted = again
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -20,7 +20,7 @@ BACK = "back"  # why a copy that was sent is told of: it has reached somebody wh
 FIRST_AGAIN, LAST_AGAIN = 2 * SECOND, MINUTE  # after an uncertain copy, doubled each time
 FAILED_AGAIN, FAILURES = 30 * SECOND, 3  # after one that Telegram would not have, and how often
 
-Do = Literal["send", "edit", "tell", "drop"]
+Do = Literal["send", "edit", "tell", "drop", "say"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,7 @@ class Recipient:
     """Who may have a card: a person, or `chat:<number>` for a group. `wanted`: is to have one while it is pending.
 
     `lost`: no message reaches them now. `push`: how often they were reminded; each time a new message pushes.
+    `answered` is the last answer to what they asked back, 0 for none.
     """
 
     who: str
@@ -37,6 +38,7 @@ class Recipient:
     wanted: bool = True
     lost: bool = False
     push: int = 0
+    answered: int = 0
 
     @property
     def is_group(self) -> bool:
@@ -46,7 +48,10 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`send` a new copy (or that of `token`, put off before), `edit`, `drop`, or `tell` the door who is reached."""
+    """What to do with the copy of a token; `send` without one is a new copy.
+
+    `tell` the door who is reached; `say` to its person what they were answered.
+    """
 
     do: Do
     token: str = ""
@@ -69,7 +74,8 @@ def recipients(view: Mapping[str, Any]) -> dict[str, Recipient]:
             silent=bool(to.get("silent")),
             wanted=bool(to["wanted"]),
             lost=bool(to.get("lost")),
-            push=view.get("push") or 0,
+            push=to.get("push") or view.get("push") or 0,
+            answered=max((each["n"] for each in to.get("answers") or ()), default=0),
         )
         for to in view["to"]
     ]
@@ -111,9 +117,19 @@ def plan(copies: Sequence[Copy], to: Recipient | None, *, pending: bool, look: C
         at = _again(copies)
         if at <= now:
             steps, at = ([Step("send")] if at >= 0 else []), 0
+    if to and pending and not steps and (above := _unheard(copies, to)):
+        steps.append(Step("say", above))
     for copy in copies:
         steps.extend(_one(copy, to, pending=pending, look=look))
     return Plan(tuple(steps), at)
+
+
+def _unheard(copies: Sequence[Copy], to: Recipient) -> str:
+    """The token of the card below which somebody is to be told what they were answered, '' for none."""
+    here = [c for c in copies if c.chat == to.chat]
+    if to.lost or max((c.heard for c in here), default=0) >= to.answered:
+        return ""
+    return next((c.token for c in reversed(here) if c.live and c.state == "sent" and c.why != GONE), "")
 
 
 def _one(copy: Copy, to: Recipient | None, *, pending: bool, look: Callable[[Copy], str]) -> list[Step]:

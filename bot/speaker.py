@@ -21,11 +21,12 @@ from store.engine.updates import Updates
 
 from .client import Telegram
 from .deck import Cards
-from .door import Away
+from .door import Away, Door
 from .failures import Bad, Blocked, Down, Flood, Gone, Migrated, Same, Uncertain
-from .saying import NO_BUTTON, refusal, told
+from .saying import NO_BUTTON, refusal, sentence, told
 from .shelf import STORE_ERRORS
-from .words import Reply, Show, Toast, Word, Words, spoken
+from .turns import REPLY
+from .words import Offer, Reply, Show, Toast, Verdict, Word, Words, spelled, spoken
 
 __all__ = ["Speaker"]
 
@@ -35,6 +36,7 @@ SOON, LATE = 0.25, 5.0  # seconds before the next try, doubled each time
 IN_LINE = 50  # words that wait for one chat; more are not said
 IDLE, AGAIN = 5, 20.0  # that anybody is told at once, and seconds until there is one more
 KNOWN = 4096  # chats of whom that is remembered
+ASKING = 1.0  # seconds between two looks at whether a claim was confirmed
 SHOWING = 3.0  # seconds for which a chat's next update waits until a page has turned
 BUSY = 1.0  # seconds of a pause after which the press is told that it comes later
 COMES = "Telegram is busy. This comes in a moment."
@@ -47,12 +49,23 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class _Said:
-    """The words of one update: `id` '' for those that are not kept; `left` of them are to be said."""
+    """The words of one update: `id` '' for those that are not kept; `left` are those still to be said."""
 
     id: str
     made: int
-    left: int = 0
+    left: list[Word] = field(default_factory=list)
+    keeping: asyncio.Lock = field(default_factory=asyncio.Lock)
     tried: asyncio.Event = field(default_factory=asyncio.Event)  # to show what is to be shown, well or not
+
+
+def _line(word: Word) -> Hashable:
+    """What is said one after the other: a chat's words; answers to presses and what is waited for stand alone."""
+    match word:
+        case Toast():
+            return word.query
+        case Verdict():
+            return word
+    return word.chat
 
 
 @dataclass(slots=True)
@@ -66,9 +79,11 @@ class Speaker:
     """`clock` gives ms. `close` leaves everything as it is; what was not said is said by the next one's `resume`."""
 
     def __init__(
-        self, telegram: Telegram, cards: Cards, copies: Copies, updates: Updates, *, clock: Callable[[], int]
-    ) -> None:
+        self, telegram: Telegram, cards: Cards, copies: Copies, updates: Updates, door: Door, *,
+        clock: Callable[[], int],
+    ) -> None:  # fmt: skip
         self._telegram, self._cards, self._copies, self._updates, self._clock = telegram, cards, copies, updates, clock
+        self._claim = door.claim
         self._lines: dict[Hashable, deque[_Part]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._idle: dict[
@@ -134,9 +149,9 @@ class Speaker:
         return left >= 1
 
     def _add(self, word: Word, said: _Said) -> None:
-        said.left += 1
+        said.left.append(word)
         part = _Part(word, said)
-        key: Hashable = word.query if isinstance(word, Toast) else word.chat
+        key = _line(word)
         if isinstance(word, Show) and self._telegram.limiter.wait(word.chat) > BUSY:
             self._answer_early(part)
         line = self._lines.get(key)
@@ -160,11 +175,20 @@ class Speaker:
             said = part.of
             if isinstance(part.word, Show):
                 said.tried.set()
-            said.left -= 1
             line.popleft()
-            if said.id and not said.left:
-                await self._store(partial(self._updates.said, said.id))
+            said.left.remove(part.word)
+            await self._note(said)
         del self._lines[key]
+
+    async def _note(self, said: _Said) -> None:
+        """Note that all was said; or, where something waits for long, what is left, so that nothing is said twice."""
+        if not said.id:
+            return
+        async with said.keeping:
+            if not said.left:
+                await self._store(partial(self._updates.said, said.id))
+            elif any(isinstance(word, Verdict) for word in said.left):
+                await self._store(partial(self._updates.left, said.id, spelled(said.left, made=said.made)))
 
     async def _finish(self, part: _Part) -> None:
         """Say it, unless it has become too late."""
@@ -202,18 +226,37 @@ class Speaker:
                 if not await self._telegram.answer(toast.query, toast.text, alert=toast.alert):
                     self._say_late(toast, part.of)
             case Reply() as reply:
-                await self._telegram.limiter.free(reply.chat)
                 number = await self._telegram.send(
                     reply.chat, reply.as_message, thread=reply.thread, reply_to=reply.reply_to,
                     placeholder=reply.placeholder,
                 )  # fmt: skip
                 if meaning := reply.meaning:
                     await self._store(lambda: self._copies.prompt(reply.chat, number, dict(meaning)))
+            case Offer() as offer:
+                await self._offer(offer)
+            case Verdict() as verdict:
+                said = await self._confirmed(verdict.claim)
+                self._add(Reply(chat=verdict.chat, text=said, reply_to=verdict.reply_to), part.of)
             case Show() as show:
-                await self._telegram.limiter.free(show.chat)
-                text, alert = await self._shown(show)
+                async with self._telegram.limiter.claim(show.chat, REPLY):
+                    text, alert = await self._shown(show)
                 if alert or not part.answered:
                     self._answer(part, text, alert=alert)
+
+    async def _confirmed(self, claim: str) -> str:
+        """What became of a claim, once somebody has said so or its time has passed."""
+        while True:
+            found = await self._claim(claim=claim)
+            if found["state"] != "waiting":
+                return sentence(str(found["says"]))
+            await asyncio.sleep(ASKING)
+
+    async def _offer(self, offer: Offer) -> None:
+        """Have a card sent anew, unless there is nothing to decide any more."""
+        try:
+            await self._cards.offer(offer.space, offer.ref, offer.who, chat=offer.chat)
+        except Refused as no:
+            log.info("a card is not offered again", ref=offer.ref, why=no.code)
 
     async def _shown(self, show: Show) -> tuple[str, bool]:
         """Change a card's message; the answer to the press, and whether that is a refusal."""

@@ -3,20 +3,34 @@ r"""Texts of messages: a builder that counts in UTF-16 units as Telegram does, a
 No `parse_mode` is ever used: what agents wrote stands in `code` or `pre`, where Telegram finds no link, no command and
 no mention. The escapes are those of `store.domain.text`, with three more: `\s{14}` for a long run of spaces, which
 could push what follows into a line of its own, `\uXXXX` for marks that Telegram drops or that melt into the letter
-before them, and, in `exact`, `\l` where reading from left to right begins again after letters of a right-to-left
-script, so that digits and quotes stay where they are. A backslash of the text is doubled, so each can be read back.
+before them, and those of `store.domain.drawn`, where a line could be drawn as another text's is. A backslash of the
+text is doubled, so each can be read back.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from store.domain import drawn
 from store.domain.text import one_line
 
 from .message import Spelled
 
-__all__ = ["Text", "bare", "clipped", "cut", "exact", "inert", "lines", "quoted", "units", "utc"]
+__all__ = [
+    "Text",
+    "bare",
+    "clipped",
+    "cut",
+    "exact",
+    "inert",
+    "is_whole",
+    "lines",
+    "natural",
+    "quoted",
+    "told_apart",
+    "units",
+    "utc",
+]
 
 LONGEST_ESCAPE = 10  # characters that one becomes at most in `one_line`
 SPACES = 12  # in a row that are shown as they are
@@ -28,11 +42,6 @@ _SPACES = re.compile(f" {{{SPACES + 1},}}")
 # A blank as wide as a letter: in a row, or beside a space, only its width would tell how many there are. And what
 # Telegram's servers take out of every text: a ring above, a double low line, a double overline.
 _FAINT = re.compile("\u3000(?=[ \u3000])|(?<=[ \u3000])\u3000|[\u030a\u0333\u033f]")
-# The selectors of text and emoji: after a symbol `one_line` shows them as they are, and they cannot be seen.
-_SELECTORS = re.compile("[\ufe0e\ufe0f]")
-# Where letters of right-to-left scripts and Arabic digits are.
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
-_LEFT = r"\l"
 _NEW_LINE = re.compile(r"\\.")
 
 
@@ -45,41 +54,54 @@ def inert(text: str) -> str:
     """A text on one line, whole and without quotes: nothing in it acts, hides or gets lost on the way."""
     line = one_line(text, LONGEST_ESCAPE * len(text))[1:-1]
     line = _SPACES.sub(lambda run: f"\\s{{{len(run[0])}}}", line)
-    line = _FAINT.sub(lambda found: _code(found[0]), line)
-    return line if unicodedata.is_normalized("NFC", line) else "".join(_unmelted(line))
+    line = _FAINT.sub(lambda found: drawn.escape(found[0]), line)
+    return drawn.unmelted(line)
 
 
 def exact(text: str) -> str:
     """A text on one line, in quotes, so that no two texts that differ look the same, letters of a kind apart."""
-    return f'"{ordered(_SELECTORS.sub(lambda found: _code(found[0]), inert(text)))}"'
+    return f'"{drawn.exact(inert(text))}"'
 
 
 def lines(text: str, indent: str) -> str:
     r"""`exact`, with a new line after each `\n`, which the indent begins; none of the lines can pass for another's."""
     if "\n" not in text:
         return exact(text)
-    line = _SELECTORS.sub(lambda found: _code(found[0]), inert(text))
-    broken = _NEW_LINE.sub(lambda found: "\\n\n" if found[0] == r"\n" else found[0], line)
-    whole = f"\n{indent}".join(map(ordered, broken.split("\n")))
+    broken = _NEW_LINE.sub(lambda found: "\\n\n" if found[0] == r"\n" else found[0], inert(text))
+    whole = f"\n{indent}".join(map(drawn.exact, broken.split("\n")))
     return f'"{whole}"'
 
 
-def ordered(line: str) -> str:
-    r"""An inert line that reads from left to right throughout, with `\l` where letters would turn that round."""
-    return "".join(_in_order(line)) if _RIGHT_TO_LEFT.search(line) else line
+def natural(text: str, room: int) -> str:
+    """A text in quotes on one line, cut to so many UTF-16 units; `…` after the quotes says that it was cut.
+
+    It may be drawn as another one is: `is_whole` says when it is all that has to be shown.
+    """
+    return _cut(inert(text[:room]), text, room)  # what is beyond the room cannot be shown, however it is written
+
+
+def is_whole(text: str, room: int) -> bool:
+    """Whether `natural` shows a text whole, and no other text is drawn like it."""
+    line = inert(text)
+    return len(text) <= room and units(line) <= room and not drawn.ambiguous(line)
 
 
 def quoted(text: str, room: int) -> str:
-    """A text in quotes on one line, cut to so many UTF-16 units; `…` after the quotes says that it was cut."""
-    # What is beyond the room cannot be shown, however it is written.
+    """A text as `natural` writes it, or as `exact` does where another one could be drawn like it; cut as by both."""
     line = inert(text[:room])
-    kept = cut(line, room)
-    return f'"{kept}"' if kept == line and len(text) <= room else f'"{kept}"…'
+    return _cut(drawn.exact(line) if drawn.ambiguous(line) else line, text, room)
+
+
+def told_apart(text: str) -> str:
+    """A text as `quoted`, whole and without the quotes."""
+    line = inert(text)
+    return drawn.exact(line) if drawn.ambiguous(line) else line
 
 
 def clipped(text: str, room: int) -> str:
     """A sentence of our own, which may hold names from elsewhere: inert, on one line, cut to so many UTF-16 units."""
     said = "".join(part if part in ('"', "\\") else inert(part) for part in re.split(r'(["\\])', text[:room]))
+    said = drawn.exact(said) if drawn.ambiguous(said) else said
     return said if units(said) <= room and len(text) <= room else f"{cut(said, room - 1)}…"
 
 
@@ -112,40 +134,9 @@ def utc(ms: int) -> str:
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def _code(char: str) -> str:
-    code = ord(char)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _unmelted(line: str) -> Iterator[str]:
-    """The line with what would make one character with those before it (or is another's double) as escapes."""
-    cluster = ""
-    for char in line:
-        mark = unicodedata.category(char)[0] == "M"
-        if (mark and not cluster) or not unicodedata.is_normalized("NFC", cluster + char):
-            yield _code(char)
-            cluster = ""
-            continue
-        yield char
-        cluster = cluster + char if mark else char
-
-
-def _in_order(line: str) -> Iterator[str]:
-    r"""The line with `\l` before right-to-left letters that begin it, between them and digits, and after the last."""
-    last = ""  # of what decides the order: L, R or AN, and nothing yet
-    for char in line:
-        kind = unicodedata.bidirectional(char)
-        kind = "R" if kind == "AL" else kind
-        if kind == "L":
-            last = kind
-        elif (kind in ("R", "AN") and last not in ("L", kind)) or (kind in ("EN", "AN") and last == "R"):
-            yield _LEFT
-            last = "L" if kind == "EN" else kind
-        elif kind in ("R", "AN"):
-            last = kind
-        yield char
-    if last in ("R", "AN"):
-        yield _LEFT
+def _cut(line: str, text: str, room: int) -> str:
+    kept = cut(line, room)
+    return f'"{kept}"' if kept == line and len(text) <= room else f'"{kept}"…'
 
 
 class Text:

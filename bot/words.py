@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from .message import Message, Spelled
 
-__all__ = ["Reply", "Show", "Toast", "Words", "spelled", "spoken"]
+__all__ = ["Offer", "Reply", "Show", "Toast", "Verdict", "Words", "spelled", "spoken"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +68,36 @@ class Show:
     toast: str = ""
 
 
-Word = Toast | Reply | Show
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A card to be sent anew to who has asked for it in this chat."""
+
+    chat: int
+    space: str
+    ref: str
+    who: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What somebody says to a claim: waited for, and then said as a reply. It holds up nothing else."""
+
+    chat: int
+    claim: str
+    reply_to: int = 0
+
+
+Word = Toast | Reply | Show | Offer | Verdict
 Words = tuple[Word, ...]
-_KINDS: Mapping[str, type[Toast] | type[Reply] | type[Show]] = {"toast": Toast, "reply": Reply, "show": Show}
+_KINDS: Mapping[str, type[Word]] = {
+    "toast": Toast, "reply": Reply, "show": Show, "offer": Offer, "verdict": Verdict
+}  # fmt: skip
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_FORMS = {name: TypeAdapter(kind) for name, kind in _KINDS.items()}
+_FIELDS = {name: {"kind", *kind.__dataclass_fields__} for name, kind in _KINDS.items()}
+AT_ONCE = 100  # words that are kept for one update, at most
+LONGEST = 10_000  # characters of one text
+MOST = 2**53  # no number of ours or of Telegram's is as large
 
 
 def spelled(words: Sequence[Word], *, made: int) -> str:
@@ -82,16 +110,22 @@ def spoken(text: str) -> tuple[Words, int]:
     """The words that were kept so, and when they were made (ms). ValueError: they are none of ours."""
     try:
         found = json.loads(text)
-        return tuple(_read(row) for row in found["words"]), int(found["made"])
-    except (KeyError, TypeError, RecursionError) as why:
+        rows, made = found["words"], found["made"]
+        if not (isinstance(rows, list) and len(rows) <= AT_ONCE and type(made) is int and 0 <= made < MOST):
+            raise ValueError("no words")
+        return tuple(_read(row) for row in rows), made
+    except (AttributeError, KeyError, TypeError, RecursionError, ValueError) as why:  # none of which may name a text
         raise ValueError(f"no words: {type(why).__name__}") from None
 
 
 def _read(row: dict[str, Any]) -> Word:
-    kind = _KINDS[row.pop("kind")]
-    if row.get("entities"):
-        row["entities"] = tuple(row["entities"])
-    if row.get("rows") is not None and kind is Show:
-        row["rows"] = tuple(tuple(each) for each in row["rows"])
-    made: Word = kind(**row)
+    """ValueError, KeyError, TypeError, AttributeError: it is none of ours."""
+    kind = row["kind"]
+    if row.keys() - _FIELDS[kind] or not all(_fits(value) for value in row.values()):
+        raise ValueError("no word")
+    made: Word = _FORMS[kind].validate_json(json.dumps(row), strict=True)
     return made
+
+
+def _fits(value: Any) -> bool:
+    return len(value) <= LONGEST if isinstance(value, str) else not isinstance(value, int) or abs(value) < MOST

@@ -9,7 +9,7 @@ import typer
 from store.domain.errors import Refused
 from store.engine.problem import StoreProblem
 
-from . import connect, keys, ledger, people, remote, show, stdio, telegram, up, users
+from . import connect, doctor, explain, keys, ledger, people, remote, show, stdio, syncs, telegram, up, users
 from .demo import command as demo
 from .fault import INTERRUPTED, REFUSED, UNREACHABLE, Fault
 from .options import Json
@@ -18,12 +18,13 @@ CODES = "Exit codes: 0 done · 1 refused · 2 used wrongly · 5 the store or the
 
 
 def version(json: Json = False) -> None:
-    """Print the version of LogMem."""
-    found = installed("logmem")
+    """Print the version of LogMem; with --json also where its code and its state folder are."""
     if json:
-        show.as_json({"version": found})
+        from .launches import resolved
+
+        show.as_json(resolved())
     else:
-        show.line(f"logmem {found}")
+        show.line(f"logmem {installed('logmem')}")
 
 
 RUN, SPACES, KEYS, AGENTS = "Run", "Spaces and people", "Keys", "For agents"
@@ -33,6 +34,7 @@ COMMANDS: tuple[tuple[str, Callable[..., Any], str, str], ...] = (
     ("up", up.up, RUN, ""),
     ("serve", up.serve, RUN, ""),
     ("demo", demo.demo, RUN, demo.CODES),
+    ("doctor", doctor.doctor, RUN, doctor.CODES),
     ("store-users", users.store_users, RUN, ""),
     ("space", people.space, SPACES, ""),
     ("telegram", telegram.telegram, SPACES, ""),
@@ -64,6 +66,8 @@ def command() -> typer.Typer:
     for name, function, panel, epilog in COMMANDS:
         app.command(name, rich_help_panel=panel, epilog=epilog or None)(function)
     app.add_typer(people.humans, name="human", rich_help_panel=SPACES)
+    app.add_typer(syncs.syncs, name="sync", rich_help_panel=SPACES)
+    app.add_typer(explain.scheduler, name="scheduler", rich_help_panel=RUN)
     return app
 
 

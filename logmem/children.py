@@ -22,7 +22,7 @@ from . import botkeys
 from .botkeys import without_token
 from .fault import UNREACHABLE, Fault
 from .importpath import environment
-from .show import say
+from .show import inert, say
 
 FIRST_DELAY, LAST_DELAY = 0.1, 10.0  # seconds before a child is started again
 STEADY = 30.0  # seconds of life after which a child counts as well again
@@ -254,7 +254,7 @@ async def watch_bot(target: Target) -> None:
             await asyncio.sleep(STATE_LOOK)
             with contextlib.suppress(redis.RedisError, OSError):
                 state = await bot_state(reader)
-                if int(state.get("at", 0)) < began or state.get("state") in (STARTING, STOPPED):
+                if int(state.get("at") or 0) < began or state.get("state") in (STARTING, STOPPED):
                     continue
                 now = state.get("state", ""), state.get("why", "")
                 if now != told and (now[0] != WELL or told[0]):
@@ -265,12 +265,13 @@ async def watch_bot(target: Target) -> None:
 def _of_bot(state: Mapping[str, str]) -> str:
     match state.get("state"):
         case "polling":
-            return f"The Telegram bot @{state.get('username')} is at work again."
+            return f"The Telegram bot{f' @{name}' if (name := state.get('username')) else ''} is at work again."
         case "unauthorized":
             return "Telegram does not know the bot's token. All else goes on. For another: logmem telegram set-up"
         case "conflict":
             return "Another process asks Telegram with the bot's token, so this one hears little. Stop the other one."
-    return f"The Telegram bot does not reach Telegram ({state.get('why') or state.get('state')}), and tries again."
+    why = inert(state["why"]) if state.get("why") else state.get("state")
+    return f"The Telegram bot does not reach Telegram ({why}), and tries again."
 
 
 def store_environment(settings: Settings, target: Target) -> dict[str, str]:

@@ -42,7 +42,7 @@ class Operator:
         """Perform a verb; arguments that are None were not given. Refuses what it refuses."""
         given = {name: value for name, value in args.items() if value is not None}
         try:
-            spaces = ((self.said, self.space or await self._meant()),)
+            spaces = ((self.said, self.space or await self.meant()),)
             return await perform(self.store, Badge("operator", client="logmem", spaces=spaces), ROWS[verb], given)
         except Refused as no:
             raise await self._told(no, reads=ROWS[verb].pure) from None
@@ -72,7 +72,7 @@ class Operator:
         real, simulated = await self.spaces()
         return (real or simulated)[0] if len(real or simulated) == 1 else ""
 
-    async def _meant(self) -> str:
+    async def meant(self) -> str:
         """The default space. Refuses scope_undeclared."""
         if name := await self.default():
             return name

@@ -46,7 +46,7 @@ def rows(found: Sequence[Mapping[str, Any]], columns: Sequence[str], *, none: st
     for column in columns:
         table.add_column(column.replace("_", " "), overflow="fold")
     for row in found:
-        table.add_row(*(Text(_shown(row.get(column, ""))) for column in columns))
+        table.add_row(*(Text(shown(row.get(column, ""))) for column in columns))
     _console().print(table)
 
 
@@ -62,22 +62,39 @@ def line(text: str, *, style: str = "") -> None:
     _console().print(Text(text, style=style), soft_wrap=True)
 
 
-def prose(text: str, *, indent: str = "", style: str = "") -> None:
-    """A short paragraph to stdout; on a terminal it is broken between words, and no wider than is good to read."""
-    for each in _broken(text, indent) if sys.stdout.isatty() else [indent + text]:
+def prose(text: str, *, indent: str = "", style: str = "", hang: int = 0) -> None:
+    """A short paragraph to stdout; on a terminal it is broken between words, and no wider than is good to read.
+
+    `hang`: by how many columns its lines after the first are moved in.
+    """
+    for each in _broken(text, indent, hang) if sys.stdout.isatty() else [indent + text]:
         line(each, style=style)
 
 
-def _broken(text: str, indent: str = "") -> list[str]:
+def inert(text: str) -> str:
+    """What somebody wrote, in quotes on one line."""
+    return one_line(text, LONGEST)
+
+
+def _broken(text: str, indent: str = "", hang: int = 0) -> list[str]:
     """The lines of a text. A command is not broken, so that it can be copied."""
     width = min(shutil.get_terminal_size().columns, WIDTH)
     held = _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text)
     lines: list[str] = []
     for each in held.split("\n"):
+        after = indent + " " * hang
         lines += textwrap.wrap(
-            each, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+            each, width, initial_indent=indent, subsequent_indent=after, break_long_words=False, break_on_hyphens=False
         ) or [""]
     return [each.replace(_HELD, " ") for each in lines]
+
+
+def marked(mark: str, text: str, *, style: str, hang: int) -> None:
+    """A paragraph that begins with a mark, which alone is styled."""
+    lines = _broken(mark + text, "", hang) if sys.stdout.isatty() else [mark + text]
+    styled((mark, style), lines[0][len(mark) :])
+    for each in lines[1:]:
+        line(each)
 
 
 def styled(*parts: str | tuple[str, str]) -> None:
@@ -86,16 +103,16 @@ def styled(*parts: str | tuple[str, str]) -> None:
 
 
 def _fact(console: Console, name: str, value: Any, *, indent: str) -> None:
-    head = (f"{indent}{_shown(name)}: ", "bold")
+    head = (f"{indent}{shown(name)}: ", "bold")
     nested = isinstance(value, Mapping | list | tuple) and value
-    console.print(Text.assemble(head, "" if nested else _shown(value)), soft_wrap=True)
+    console.print(Text.assemble(head, "" if nested else shown(value)), soft_wrap=True)
     if nested:
         pairs = value.items() if isinstance(value, Mapping) else enumerate(value, 1)
         for inner, each in pairs:
             _fact(console, str(inner), each, indent=indent + "  ")
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value as one inert line: a text in quotes only where something in it had to be escaped."""
     match value:
         case str():
@@ -106,7 +123,7 @@ def _shown(value: Any) -> str:
         case bool():
             return "yes" if value else "no"
         case list() | tuple():
-            return ", ".join(map(_shown, value))
+            return ", ".join(map(shown, value))
     return str(value)
 
 

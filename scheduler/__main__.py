@@ -1,6 +1,6 @@
 """The scheduler process. It opens the store as its own user, and works until it is told to end.
 
-    python -I -m scheduler [--stop-with-stdin] [--lease SECONDS]
+    python -I -m scheduler [--stop-with-stdin] [--lease SECONDS] [--beat SECONDS]
 
 `logmem serve scheduler` and `logmem up` start this; everything else comes from the settings.
 """
@@ -20,11 +20,12 @@ from store.engine.client import Target
 from store.settings import BadSetting, Settings, load
 from store.target import StoreProblem, reached
 
-from .app import opened
+from .app import BEAT, opened
 from .leader import LIFE
 
 USAGE, UNREACHABLE = 2, 5  # exit codes, as the command's
 LONGEST = 600  # seconds of a lease
+QUICKEST = 0.05  # seconds between two beats
 
 log = structlog.get_logger("scheduler")  # this module's own name is __main__
 
@@ -55,9 +56,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--lease", type=float, default=LIFE / 1000, metavar="SECONDS", help="how long it leads without a word from it"
     )
+    parser.add_argument("--beat", type=float, default=BEAT, metavar="SECONDS", help="how often it looks, in time")
     found = parser.parse_args()
     if not 1 <= found.lease <= LONGEST:
         parser.error(f"--lease is 1 to {LONGEST} seconds")
+    if not QUICKEST <= found.beat <= BEAT:
+        parser.error(f"--beat is {QUICKEST} to {BEAT} seconds")
     return found
 
 
@@ -68,7 +72,7 @@ async def _serve(target: Target, settings: Settings, options: argparse.Namespace
         loop.add_signal_handler(sign, stop.set)
     if options.stop_with_stdin:
         _stop_with_stdin(stop)
-    async with opened(target, settings, life=int(options.lease * 1000)) as app:
+    async with opened(target, settings, life=int(options.lease * 1000), beat=options.beat) as app:
         await app.run(stop)
 
 

@@ -27,7 +27,7 @@ from .tick import Superseded, tick
 
 __all__ = ["App", "opened"]
 
-BEAT = 1  # seconds
+BEAT = 1.0  # seconds
 GRACE = 5.0  # seconds that a tick in progress has at the end
 STORE_ERRORS = (redis.RedisError, OSError, TimeoutError)
 DEFAULTS = {"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
@@ -36,10 +36,10 @@ log = structlog.get_logger("scheduler")
 
 
 class App:
-    """One process of the scheduler over its store."""
+    """One process of the scheduler over its store. It looks each `beat` seconds; `life` is that of its lease, in ms."""
 
-    def __init__(self, store: Store, *, host: str, port: int, life: int = LIFE) -> None:
-        self._store = store
+    def __init__(self, store: Store, *, host: str, port: int, life: int = LIFE, beat: float = BEAT) -> None:
+        self._store, self._every = store, beat
         self.leader = Leader(store, life=life)
         self.health = Health(host, port)
         self._running: asyncio.Task[None] | None = None
@@ -51,8 +51,8 @@ class App:
         # It says every second what is no news: that a tick still runs.
         logging.getLogger("apscheduler").setLevel(logging.ERROR)
         clock = AsyncIOScheduler(timezone=UTC, job_defaults=DEFAULTS)
-        clock.add_job(self._hold, self._second(), id="hold", next_run_time=datetime.now(UTC))  # at once
-        clock.add_job(self._tick, self._second(), id="tick")
+        clock.add_job(self._hold, self._beats(), id="hold", next_run_time=datetime.now(UTC))  # at once
+        clock.add_job(self._tick, self._beats(), id="tick")
         async with self.health.serving():
             clock.start()
             try:
@@ -64,16 +64,15 @@ class App:
                 clock.shutdown(wait=False)
                 await self._end()
 
-    @staticmethod
-    def _second() -> IntervalTrigger:
-        return IntervalTrigger(seconds=BEAT, timezone=UTC)
+    def _beats(self) -> IntervalTrigger:
+        return IntervalTrigger(seconds=self._every, timezone=UTC)
 
     def _watch(self, clock: AsyncIOScheduler) -> None:
         """Set the jobs anew where no beat came: the machine's clock was set back, by which they are timed."""
         if time.monotonic() - self._beat > 3 * BEAT:
             log.warning("clock_jumped")
             for job in clock.get_jobs():
-                clock.reschedule_job(job.id, trigger=self._second())
+                clock.reschedule_job(job.id, trigger=self._beats())
             self._beat = time.monotonic()
 
     async def _hold(self) -> None:
@@ -120,7 +119,7 @@ class App:
 
 
 @contextlib.asynccontextmanager
-async def opened(target: Target, settings: Settings, *, life: int = LIFE) -> AsyncIterator[App]:
+async def opened(target: Target, settings: Settings, *, life: int = LIFE, beat: float = BEAT) -> AsyncIterator[App]:
     """An app over its store, closed at the end. StoreProblem: the store does not let it in."""
     async with open_store(target, user=SCHEDULER) as store:
-        yield App(store, host=settings.scheduler_host, port=settings.scheduler_port, life=life)
+        yield App(store, host=settings.scheduler_host, port=settings.scheduler_port, life=life, beat=beat)

@@ -1,6 +1,7 @@
 """The log of a process: JSON lines on stderr, or for eyes where that is a terminal; no secret is ever in it.
 
 configure(level)       once a process, from its `__main__`
+hide(token)            once a process that knows a bot's token: it is blotted out in whatever spelling it comes
 masked(text) -> str    the text with keys, session and bot tokens, sign-in links and passwords in addresses blotted out
 """
 
@@ -12,16 +13,25 @@ from typing import Any
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-__all__ = ["configure", "masked"]
+__all__ = ["configure", "hide", "masked"]
 
-LOUD = ("httpx", "httpcore", "asyncio", "mcp", "telegram")  # speak of every request (with its address) at INFO
+LOUD = ("aiohttp", "httpx", "httpcore", "asyncio", "mcp", "telegram")  # tell of each request, address and all, at INFO
 _SECRETS = (
     (re.compile(r"\b(lm[a-z]_[A-Za-z0-9]+)_[A-Za-z0-9]+"), r"\1_…"),
     (re.compile(r"(/sign-in/)[A-Za-z0-9_-]+"), r"\1…"),
-    (re.compile(r"(/bot[0-9]+:)[^/\s\"']+"), r"\1…"),
-    (re.compile(r"(?<![0-9])([0-9]{5,20}:)[A-Za-z0-9_-]{20,}"), r"\1…"),
+    (re.compile(r"(/bot[0-9]+(?::|%(?:25)*3[Aa]))[^/\s\"']+"), r"\1…"),
+    (re.compile(r"(?<![0-9])([0-9]{5,20}(?::|%(?:25)*3[Aa]))[A-Za-z0-9_-]{20,}"), r"\1…"),
     (re.compile(r"(\b(?:redis|rediss|unix|https?)://)[^/@\s]+@"), r"\1…@"),
 )
+LEAST = 20  # characters of the secret part of a token; one that is shorter is a try-out's, and stands in other words
+_hidden: set[str] = set()
+
+
+def hide(token: str) -> None:
+    """Blot out the secret part of this bot's token from now on, alone or with its number, however that is spelled."""
+    secret = token.rpartition(":")[2]
+    if len(secret) >= LEAST:
+        _hidden.add(secret)
 
 
 def configure(level: str = "info") -> None:
@@ -68,6 +78,8 @@ def masked(text: str) -> str:
     """The text without the secrets that an address, a header or an error may carry."""
     for secret, rest in _SECRETS:
         text = secret.sub(rest, text)
+    for known in _hidden:
+        text = text.replace(known, "…")
     return text
 
 

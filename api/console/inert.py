@@ -1,7 +1,8 @@
 """What pages show of text and times: every text as something to read, never as something that acts.
 
 Text of agents goes through `said`, `lines` or `tree`: quoted, with control, bidi and zero-width characters as visible
-escapes (store.domain.text), so that two texts that differ never look the same. The templates escape markup.
+escapes (store.domain.text), so that two texts that differ never look the same: where a line could be drawn as another
+text's is, it says so (store.domain.drawn), and a title is followed by that. The templates escape markup.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from store.domain import drawn
 from store.domain.moments import DAY, HOUR, MINUTE, SECOND, age, since, span
 from store.domain.text import one_line
 from store.verbs.canonical import canonical
@@ -21,6 +23,8 @@ from store.verbs.canonical import canonical
 # Of the templates.
 FILTERS = (
     "said",
+    "exactly",
+    "doubtful",
     "brief",
     "shown",
     "escapes",
@@ -37,13 +41,14 @@ FILTERS = (
     "in_line",
     "ago_time",
     "left_time",
+    "in_time",
 )
 PASSING = ("now", "says", "stands", "until", "age")  # what a result says otherwise each time, though nothing changed
 # Kinds whose summary is a sentence of ours; what somebody said with it stands in the payload.
 OURS = frozenset(("decided", "taken_back", "redeemed", "withdrawn", "expired", "lapsed", "accepted", "redacted"))
 VERBS = {"approve": "approved", "reject": "rejected", "answer": "answered", "question": "asked", "redeemed": "used it"}
 PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,62}")
-ESCAPES = re.compile(r'((?:\\u[0-9a-f]{4}|\\U[0-9a-f]{8})+|\\[nrt"\\])')
+ESCAPES = re.compile(r'((?:\\u[0-9a-f]{4}|\\U[0-9a-f]{8})+|\\[nrtl"\\])')
 MARKED = 2000  # escapes of one text that are marked; one with more is shown without marks, so that its page stays light
 ESCAPED = 10  # characters that one becomes at most
 BRIEF = 200  # characters of a text on a list
@@ -72,13 +77,28 @@ class Node:
 
 
 def said(text: str) -> str:
-    """A text in quotes, on one line, whole."""
+    """A text in quotes, on one line, whole, as one reads it: another may be drawn like it (`doubtful`)."""
     return one_line(text, ESCAPED * len(text))
+
+
+def doubtful(text: str) -> bool:
+    """Whether another text could be drawn as `said` writes this one."""
+    return drawn.ambiguous(said(text)[1:-1])
+
+
+def exactly(text: str) -> str:
+    """A text in quotes, on one line, whole, and drawn as no other is."""
+    return _told_apart(said(text))
 
 
 def brief(text: str) -> str:
     """A text in quotes, on one line, cut to what a list shows of it; how much was cut is said."""
-    return one_line(text, BRIEF)
+    return _told_apart(one_line(text, BRIEF))
+
+
+def _told_apart(line: str) -> str:
+    shown, quote, rest = line[1:].rpartition('"')
+    return f'"{drawn.exact(shown)}{quote}{rest}' if drawn.ambiguous(shown) else line
 
 
 def escapes(line: str) -> Markup:
@@ -99,23 +119,24 @@ def escapes(line: str) -> Markup:
 
 
 def shown(text: str) -> Markup:
-    """`said`, with its escapes marked."""
-    return escapes(said(text))
+    """`exactly`, with its escapes marked."""
+    return escapes(exactly(text))
 
 
 def in_line(line: str) -> Markup:
-    """A text on one line as `brief` or `said` make it, in the order in which it stands, its escapes marked."""
+    """A text on one line as `brief`, `exactly` or `said` make it, apart from what is around it, its escapes marked."""
     return Markup(f'<bdi dir="ltr">{escapes(line)}</bdi>')  # noqa: S704 - what is put in is escaped
 
 
 def bare(text: str) -> str:
     """A sentence of our own, which may hold names from elsewhere: quotes and backslashes stay as they are."""
-    return "".join(part if part in ('"', "\\") else said(part)[1:-1] for part in re.split(r'(["\\])', text))
+    line = "".join(part if part in ('"', "\\") else said(part)[1:-1] for part in re.split(r'(["\\])', text))
+    return drawn.exact(line) if drawn.ambiguous(line) else line
 
 
 def lines(text: str) -> list[str]:
-    r"""A text in quotes, a piece for each of its lines; where one ends, `\n` is shown. Joined they are `said(text)`."""
-    pieces = [said(piece)[1:-1] for piece in text.split("\n")]
+    r"""A text in quotes, a piece for each of its lines; where one ends, `\n` is shown. Each is drawn as no other is."""
+    pieces = [exactly(piece)[1:-1] for piece in text.split("\n")]
     pieces = [*(f"{piece}\\n" for piece in pieces[:-1]), pieces[-1]]
     return [f"{'' if n else chr(34)}{piece}{chr(34) if n == len(pieces) - 1 else ''}" for n, piece in enumerate(pieces)]
 
@@ -152,7 +173,7 @@ def _lasting(value: Any) -> Any:
 
 
 def _key(key: str) -> str:
-    return key if PLAIN_KEY.fullmatch(key) else said(key)
+    return key if PLAIN_KEY.fullmatch(key) else exactly(key)
 
 
 def ms(iso: str) -> int:
@@ -187,6 +208,17 @@ def ago_time(iso: str, now: str) -> Markup:
 def left_time(iso: str, now: str) -> Markup:
     """`left` that goes on counting with the script."""
     return Markup(_TIME % (iso, "left", f"until {utc(iso)}", left(iso, now)))  # noqa: S704 - all of it is our own
+
+
+def ahead(iso: str, now: str) -> str:
+    """`in 24 h`, or `now`."""
+    said = left(iso, now)
+    return "now" if said == "over" else f"in {said.removesuffix(' left')}"
+
+
+def in_time(iso: str, now: str) -> Markup:
+    """`ahead` that goes on counting with the script."""
+    return Markup(_TIME % (iso, "in", utc(iso), ahead(iso, now)))  # noqa: S704 - all of it is our own
 
 
 def held(seconds: int) -> str:

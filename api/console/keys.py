@@ -39,9 +39,9 @@ ROLE_WORDS = {
     "member": "reads and writes, decides nothing",
 }
 FOUR_EYES_WORDS = {
-    "auto": "Where several people approve, what may do harm takes somebody else than who answers for the agent.",
-    "on": "What may do harm always takes somebody else than who answers for the agent, even if there is nobody.",
-    "off": "Whoever answers for an agent may also approve what may do harm.",
+    "auto": "Where several people approve, high risk takes somebody else than who answers for the agent.",
+    "on": "High risk always takes somebody else than who answers for the agent, even if there is nobody.",
+    "off": "Whoever answers for an agent may also approve its high risk.",
 }
 STATES = {"live": ("Live", "yes"), "expired": ("Expired", "past"), "revoked": ("Revoked", "no")}
 CLIENTS = ("claude-code", "codex", "cursor", "vscode")  # that `logmem connect` writes a configuration for

@@ -36,7 +36,7 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {  # kinds that one looks for tog
     ),
     "shifts": (
         "Shifts and syncs",
-        ("started", "recap", "status", "bio", "checked_in", "overdue", "accounted", "digest"),
+        ("started", "recap", "status", "bio", "checked_in", "overdue", "accounted", "digest", "rhythm", "attends"),
     ),
     "access": (
         "Keys, people and rules",

@@ -10,7 +10,7 @@ from store.domain.errors import Refused
 
 from ..answers import record
 from ..auth import COOKIE
-from . import fleet, inbox, jobs, keys, log, telegram, way
+from . import fleet, inbox, jobs, keys, log, syncs, telegram, way
 from .door import Door, name_of, secure, session_over, whose_session
 from .forms import action, read_form
 from .frame import NOBODY, Frame, Headers, quoted, to
@@ -18,7 +18,7 @@ from .session import check_form, forget
 from .visit import Page, Posted, Show, visit
 
 # In the order of the navigation.
-PAGES: tuple[Page, ...] = (inbox.PAGE, fleet.PAGE, jobs.PAGE, log.PAGE, keys.PAGE, telegram.PAGE)
+PAGES: tuple[Page, ...] = (inbox.PAGE, fleet.PAGE, jobs.PAGE, log.PAGE, syncs.PAGE, keys.PAGE, telegram.PAGE)
 
 EVERY = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 TITLES = {400: "That did not work", 403: "Not for you", 404: "Not found", 409: "It stands otherwise", 413: "Too large"}

@@ -36,6 +36,7 @@ TONES = {  # of kinds that one looks out for
 OUR_SENTENCES = frozenset((
     "minted", "renewed", "revoked", "role", "link", "rule", "signed_in", "signed_out", "created", "started", "redeemed",
     "paired", "unpaired", "on_call", "undelivered", "reminded", "overdue", "accounted", "expiring", "review", "digest",
+    "rhythm", "attends",
 ))  # fmt: skip
 
 Address = Callable[..., str]

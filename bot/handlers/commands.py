@@ -10,16 +10,17 @@ from store.domain.errors import Refused
 
 from .. import lists
 from ..context import Context
-from ..incoming import Said
+from ..incoming import Press, Said
 from ..saying import LIMIT, answered, is_idle, refusal, sentence
 from ..text import Text
-from ..words import Words
+from ..words import Offer, Words
 from .pairing import started
 
-__all__ = ["COMMANDS", "commanded"]
+__all__ = ["COMMANDS", "commanded", "here"]
 
 OFFERED = 20  # cards of each space that one /pending sends anew
-SNOOZE = "1h"
+ON_CALL = "Say /oncall on or /oncall off. Nothing changed."
+SWITCH = {"on": True, "off": False}
 UNPAIR = "This ends the pairing: no card comes here any more. To do it, send /unpair yes"
 CODE = "Say which: /{} and the code that stands on the card."
 UNKNOWN = "There is no such command. /help lists those there are."
@@ -36,7 +37,7 @@ class Command:
     """
 
     about: str
-    act: "Callable[[Context, Said, Sequence[str]], Awaitable[Text | str]]"
+    act: "Callable[[Context, Said, Sequence[str]], Awaitable[Text | str | Words]]"
     shown: str = ""
     idle: bool = False
 
@@ -64,7 +65,7 @@ async def commanded(ctx: Context, said: Said, text: str = "") -> Words:
     except Refused as no:
         _log(said, name, no)
         return (answered(said, refusal(no), idle=is_idle(no)),)
-    return (answered(said, answer, idle=command.idle and not words),)
+    return answer if isinstance(answer, tuple) else (answered(said, answer, idle=command.idle and not words),)
 
 
 def _log(said: Said, name: str, no: Refused) -> None:
@@ -82,7 +83,7 @@ async def spaces(ctx: Context, said: Said, named: Sequence[str]) -> list[str]:
     return [name.lower() for name in named[:1]] or own
 
 
-async def _ask(ctx: Context, said: Said, verb: str, space: str | None = None, **args: Any) -> dict[str, Any]:
+async def _ask(ctx: Context, said: Said | Press, verb: str, space: str | None = None, **args: Any) -> dict[str, Any]:
     found = await ctx.door.verb(
         update=said.update, user=said.user, chat=said.chat, chat_type=said.chat_type, verb=verb, args=args, space=space
     )
@@ -135,33 +136,51 @@ def joined(texts: Sequence[Text], *, apart: bool = True) -> Text:
     return whole
 
 
-async def _pending(ctx: Context, said: Said, words: Sequence[str]) -> Text:
-    """Offer again what waits: presses on old cards may have been lost."""
+async def _pending(ctx: Context, said: Said, words: Sequence[str]) -> Words:
+    """What waits, and then its cards anew: presses on old ones may have been lost."""
     outcomes = await _each(ctx, said, "inbox", words)
     found = [each.found for each in outcomes if each.found is not None]
-    offered = {each["space"]: await _offer(ctx, said, each) for each in found}
-    return shown(outcomes, lambda found: lists.pending(found, offered=offered[found["space"]]))
+    offers = {each["space"]: _offers(said, each) for each in found}
+    text = shown(outcomes, lambda found: lists.pending(found, offered=len(offers[found["space"]])))
+    return answered(said, text), *(offer for each in offers.values() for offer in each)
 
 
-async def _offer(ctx: Context, said: Said, found: Result) -> int:
-    """Send anew what is due first; how many cards that is."""
+def _offers(said: Said | Press, found: Result) -> Words:
+    """The cards of what is due first."""
     refs = [(one["deadline"], f"ask:{one['trail']}") for one in found.get("asks") or ()]
     refs += [(one["deadline"], f"item:{one['trail']}") for one in found.get("handed") or ()]
-    offered = 0
-    for _, ref in sorted(refs)[:OFFERED]:
-        try:
-            offered += await ctx.cards.offer(found["space"], ref, found["caller"], chat=said.chat)
-        except Refused as no:
-            log.info("a card is not offered again", ref=ref, why=no.code)
-    return offered
+    due = sorted(refs)[:OFFERED]
+    return tuple(Offer(chat=said.chat, space=found["space"], ref=ref, who=found["caller"]) for _, ref in due)
 
 
-async def _on_call(ctx: Context, said: Said, words: Sequence[str]) -> Text:
-    return shown(await _each(ctx, said, "oncall", on=words[:1] != ["off"]), lists.on_call)
+async def here(ctx: Context, press: Press, space: str) -> tuple[Text, Words]:
+    """What `/sync` and `/pending` say of one space, and then the cards of what waits there."""
+    day, found = await _ask(ctx, press, "sync", space), await _ask(ctx, press, "inbox", space)
+    offers = _offers(press, found)
+    return joined([lists.sync(day), lists.pending(found, offered=len(offers))]), offers
+
+
+async def _sync(ctx: Context, said: Said, words: Sequence[str]) -> Text:
+    """The day as it stands; with on or off, whether one takes part in it."""
+    first, *named = [word.lower() for word in words] or [""]
+    if first in SWITCH:
+        return shown(await _each(ctx, said, "attend", named, on=SWITCH[first]), lists.attends)
+    return shown(await _each(ctx, said, "sync", words), lists.sync)
+
+
+async def _on_call(ctx: Context, said: Said, words: Sequence[str]) -> Text | str:
+    """Go on call, or off; alone it shows who is."""
+    if not words:
+        return shown(await _each(ctx, said, "quiet"), lists.on_call)
+    if words[0].lower() not in SWITCH:
+        return ON_CALL
+    return shown(await _each(ctx, said, "oncall", on=SWITCH[words[0].lower()]), lists.on_call)
 
 
 async def _snooze(ctx: Context, said: Said, words: Sequence[str]) -> Text:
-    return shown(await _each(ctx, said, "quiet", snooze=" ".join(words) or SNOOZE), lists.snooze)
+    """Cards without a sound for a while; alone it shows until when they are."""
+    until = {"snooze": " ".join(words)} if words else {}
+    return shown(await _each(ctx, said, "quiet", **until), lists.snooze)
 
 
 async def _quiet(ctx: Context, said: Said, words: Sequence[str]) -> Text:
@@ -172,7 +191,21 @@ async def _whoami(ctx: Context, said: Said, words: Sequence[str]) -> Text:
     outcomes = await _each(ctx, said, "connection", words)
     who = next((str(each.found["caller"]) for each in outcomes if each.found is not None), "")
     text = lists.whoami(who, account=said.user) if who else Text()
-    return text.join(joined([one(each, lists.rights) for each in outcomes], apart=False))
+    rights = [one(each, lists.rights) for each in outcomes]
+    ways = {each.space: lists.ways(each.found) for each in await _ways(ctx, said, outcomes) if each.found is not None}
+    both = [right.join(ways.get(each.space, Text())) for right, each in zip(rights, outcomes, strict=True)]
+    return text.join(joined(both, apart=False))
+
+
+async def _ways(ctx: Context, said: Said, where: Sequence[Outcome]) -> list[Outcome]:
+    """How cards come to somebody, in these spaces; nothing of those where none do."""
+    found = []
+    for each in where:
+        try:
+            found.append(Outcome(each.space, found=await _ask(ctx, said, "quiet", each.space)))
+        except Refused:
+            continue
+    return found
 
 
 async def _unpair(ctx: Context, said: Said, words: Sequence[str]) -> str:
@@ -196,15 +229,25 @@ def _typed(verb: str) -> "Callable[[Context, Said, Sequence[str]], Awaitable[str
 
 
 async def _help(ctx: Context, said: Said, words: Sequence[str]) -> Text:
-    return Text().add(HELP)
+    """The commands; and to somebody of a space, how cards come to them now."""
+    text = Text().add(HELP)
+    try:
+        own = [Outcome(space) for space in await spaces(ctx, said, ())]
+    except Refused:
+        return text
+    ways = [
+        Text().bold(str(each.space)).add(". ").join(lists.ways(each.found or {}))
+        for each in await _ways(ctx, said, own)
+    ]
+    return text.line().line().join(joined(ways, apart=False)) if ways else text
 
 
 TABLE: Mapping[str, Command] = {
     "pending": Command("what waits for you, as cards", _pending),
     "fleet": Command("agents and people, and what they do", _listed("fleet", lists.fleet)),
     "jobs": Command("jobs by stage", _listed("board", lists.board)),
-    "sync": Command("the day’s windows, and who is in", _listed("sync", lists.sync)),
-    "oncall": Command("get asks before others do", _on_call, "/oncall, /oncall off"),
+    "sync": Command("the day’s windows; on or off: a message of each day", _sync, "/sync, /sync on, /sync off"),
+    "oncall": Command("get asks before others do", _on_call, "/oncall on, /oncall off"),
     "snooze": Command("cards without a sound for a while", _snooze, "/snooze 2h, /snooze off"),
     "quiet": Command("hours without a sound, each day", _quiet, "/quiet 22:00-07:00, /quiet off"),
     "whoami": Command("who you are here", _whoami),

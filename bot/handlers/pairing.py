@@ -7,8 +7,9 @@ from store.domain.errors import Refused
 
 from ..context import Context
 from ..incoming import Said
-from ..saying import refusal
+from ..saying import answered, refusal
 from ..text import Text, bare, clipped
+from ..words import Verdict, Words
 
 __all__ = ["is_code", "started"]
 
@@ -28,8 +29,8 @@ def is_code(text: str) -> bool:
     return CODE.fullmatch(text) is not None
 
 
-async def started(ctx: Context, said: Said, words: Sequence[str]) -> Text | str:
-    """`/start`, with or without a code; how a deep link arrives."""
+async def started(ctx: Context, said: Said, words: Sequence[str]) -> Words | str:
+    """`/start`, with or without a code; how a deep link arrives. What becomes of a code is said when it is known."""
     if not words:
         return f"{HELLO} {await _how_paired(ctx, said)}"
     claim = await ctx.door.pair(
@@ -39,7 +40,8 @@ async def started(ctx: Context, said: Said, words: Sequence[str]) -> Text | str:
     )  # fmt: skip
     text = Text().add("This account asks to be ").code(bare(claim["person"])).add(". ")
     text.add(CONFIRM.get(claim.get("from", ""), CONFIRM["command"])).line()
-    return text.add("You are shown there as ").code(clipped(said.name, 80)).add(", id ").code(str(said.user)).add(".")
+    text.add("You are shown there as ").code(clipped(said.name, 80)).add(", id ").code(str(said.user)).add(".")
+    return answered(said, text), Verdict(chat=said.chat, claim=claim["claim"], reply_to=said.message)
 
 
 async def _how_paired(ctx: Context, said: Said) -> str:

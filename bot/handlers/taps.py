@@ -13,9 +13,11 @@ from store.domain.errors import Refused
 
 from ..buttons import NONE, REASONS, WRITE, Rows, no, read, reasons
 from ..context import Context
+from ..day import is_day
 from ..incoming import Press
 from ..saying import NO_BUTTON, refusal, sentence, toast
 from ..words import Show, Words
+from . import days
 from .prompts import ask_for
 
 __all__ = ["pressed"]
@@ -25,22 +27,28 @@ CHOOSE = {
     "decline": "Not declined yet: choose a reason.",
 }
 
+#: Those whose commit marks the card, and rings.
+DECIDES = ("approve", "accept", "take_back", "opt", "why")
+
 log = structlog.get_logger(__name__)
 
 
 async def pressed(ctx: Context, press: Press) -> Words:
     """Do what the button says. Whatever is refused is said, and logged with why."""
-    found = None
+    found, verb = None, ""
     try:
         verb, number, token = _read(press)
-        found = await ctx.cards.pressed(token, user=press.user, chat=press.chat, message=press.message)
+        there = any(_token(data) == token for data in press.beside)
+        found = await ctx.cards.pressed(token, user=press.user, chat=press.chat, message=press.message, there=there)
         if found is None:
+            raise Refused("not_found", NO_BUTTON)
+        if (verb in days.VERBS) != is_day(found[1].ref):
             raise Refused("not_found", NO_BUTTON)
         words = await ACTIONS[verb](ctx, press, found[0], found[1], number)
     except Refused as why:
         log.warning("a press was refused", why=why.code, user=press.user, chat=press.chat, update=press.update)
-        words = (toast(press, refusal(why), alert=True),)
-    if found:
+        words, verb = (toast(press, refusal(why), alert=True),), ""
+    if found and verb not in DECIDES:
         ctx.cards.refresh(found[0], found[1].ref)  # a card may show what is over
     return words
 
@@ -55,24 +63,32 @@ def _read(press: Press) -> tuple[str, int, str]:
     return verb, number, token
 
 
-async def _decide(ctx: Context, press: Press, copy: Copy, verb: str, **more: Any) -> Words:
+def _token(data: str) -> str:
+    """The token that a button carries, '' for one that is none of ours."""
+    try:
+        return read(data)[2]
+    except ValueError:
+        return ""
+
+
+async def _decide(ctx: Context, press: Press, space: str, copy: Copy, verb: str, **more: Any) -> Words:
     """Hand a decision to the door; what it says."""
     done: Mapping[str, Any] = await ctx.door.tap(
         update=press.update, user=press.user, name=press.name, chat=press.chat, chat_type=press.chat_type,
-        message=press.message, verb=verb, token=copy.token, **more,
+        message=press.message, verb=verb, token=copy.token, near=f"{space} {copy.ref}", **more,
     )  # fmt: skip
     return (toast(press, sentence(str(done.get("says") or "Done."))),)
 
 
 def _at_once(verb: str) -> "Action":
     async def act(ctx: Context, press: Press, space: str, copy: Copy, number: int) -> Words:
-        return await _decide(ctx, press, copy, verb)
+        return await _decide(ctx, press, space, copy, verb)
 
     return act
 
 
 async def _option(ctx: Context, press: Press, space: str, copy: Copy, number: int) -> Words:
-    return await _decide(ctx, press, copy, "answer", option=number)
+    return await _decide(ctx, press, space, copy, "answer", option=number)
 
 
 async def _offer_reasons(ctx: Context, press: Press, space: str, copy: Copy, number: int) -> Words:
@@ -83,11 +99,11 @@ async def _offer_reasons(ctx: Context, press: Press, space: str, copy: Copy, num
 async def _reason(ctx: Context, press: Press, space: str, copy: Copy, number: int) -> Words:
     verb = no(copy.ref)
     if number < len(REASONS[verb]):
-        return await _decide(ctx, press, copy, verb, text=REASONS[verb][number])
+        return await _decide(ctx, press, space, copy, verb, text=REASONS[verb][number])
     if number == WRITE:
         return ask_for(press, "reason", copy)
     if number == NONE and verb == "reject":
-        return await _decide(ctx, press, copy, verb)
+        return await _decide(ctx, press, space, copy, verb)
     raise Refused("not_found", NO_BUTTON)
 
 
@@ -130,4 +146,8 @@ ACTIONS: Mapping[str, Action] = {
     "page": _turn,
     "ask": _prompted("question"),
     "answer": _prompted("answer"),
+    "show": days.show,
+    "good": days.good,
+    "attention": days.attention,
+    "stop": days.stop,
 }

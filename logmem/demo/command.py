@@ -48,8 +48,8 @@ def demo(
     """Watch four agents at work, each a client process of its own over MCP.
 
     They play two days in a simulated space, by its own clock: Briefs, a job,
-    a handoff, a huddle, facts, check-ins; and a publication that waits until
-    you have decided it, in the console or with a tap on Telegram. It plays on
+    a handoff, a huddle, facts, check-ins of which one is late and one missed;
+    and a publication that waits until you have decided it, in the console or with a tap on Telegram. It plays on
     the server that is up, or on one of its own. At the end its keys are revoked and its log verified.
     """
     for each in (signal.SIGTERM, signal.SIGHUP):

@@ -3,13 +3,14 @@
 import asyncio
 import secrets
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version as installed
 
 import redis
 
+from store.domain.calendar import windows_of
 from store.domain.errors import Refused
 from store.domain.ids import bare
 from store.domain.space import Space
@@ -20,6 +21,7 @@ from store.target import StoreProblem, opened
 from .. import ledger, show
 from ..fault import REFUSED, Fault
 from ..operate import PATIENCE, Operator
+from .accounts import accounts
 from .actor import Actor, actor
 from .clock import HOME_ZONE, Clock, movable, zone_where_morning_is
 from .house import House, served, whereabouts, whose
@@ -29,7 +31,7 @@ from .stage import Stage, Wishes
 from .tell import Teller
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-KEY_DAYS = 7  # the days that are played and the one that they begin after, with room
+KEY_DAYS = 60  # the days that are played and those before and between them, with room, so that no key ends soon
 
 
 async def run(house: House, wishes: Wishes, *, space: str, teller: Teller) -> int:
@@ -49,7 +51,7 @@ async def run(house: House, wishes: Wishes, *, space: str, teller: Teller) -> in
 
 async def _played(house: House, operator: Operator, wishes: Wishes, *, teller: Teller) -> int:
     clock, fresh = await _space(house, operator)
-    teller.zone = clock.zone
+    teller.zone = clock.windows.zone
     person = Person(await who_decides(operator, house, auto=wishes.auto), operator, house)
     await operator.do("human", name=person.name, role="owner")
     new = "made for it" if fresh else "in which an earlier one was played"
@@ -57,12 +59,16 @@ async def _played(house: House, operator: Operator, wishes: Wishes, *, teller: T
     if not clock.moves:
         teller.remark(f"The day is not moved along: {clock.why}.")
     tag = "" if fresh else f"-{secrets.token_hex(2)}"
-    async with _fleet(house, operator, person) as actors:
+    async with AsyncExitStack() as stack:
+        watched = await stack.enter_async_context(accounts(house, operator)) if clock.moves else None
+        if watched:
+            await watched.wake()
+        actors = await stack.enter_async_context(_fleet(house, operator, person))
         await teller.title(clock.now, "Four agents connect")
         for each in actors.values():
             joined = f"connects by MCP {each.protocol} with a key of its own and sees {each.tools} tools"
             await teller.step(clock.now, f"agent:{each.id}", joined)
-        stage = Stage(teller, wishes, clock, person, actors, tag)
+        stage = Stage(teller, wishes, clock, person, actors, watched, tag)
         await stage.play()
     teller.remark("\nThe agents' processes have ended, and their keys are revoked.")
     if house.own is None:
@@ -82,10 +88,11 @@ async def _space(house: House, operator: Operator) -> tuple[Clock, bool]:
             "--space out, or name one that does not exist yet."
         )
     why = await movable(house.target, name)
-    zone = found.zone if found else zone_where_morning_is(datetime.now(UTC)) if why else HOME_ZONE
     if not found:
+        zone = zone_where_morning_is(datetime.now(UTC)) if why else HOME_ZONE
         await operator.do("space", simulated=True, zone=zone)
-    clock = Clock(operator, house.target, zone, why)
+    [[space]] = await operator.store.across([name], Doc(Space, name))
+    clock = Clock(operator, house.target, windows_of(space), why)
     await clock.read()
     return clock, found is None
 
@@ -95,6 +102,7 @@ async def _fleet(house: House, operator: Operator, person: Person) -> AsyncItera
     """A process with a key of its own for each agent, connected. Ended with the block, and the keys revoked."""
     async with AsyncExitStack() as stack:
         actors = {id: await stack.enter_async_context(actor(id)) for id in FLEET}
+        stack.push_async_callback(_ended, actors.values())
         tokens = await stack.enter_async_context(_keys(operator, person))
         await _check_alone(operator, FLEET[0])
         how = {"url": house.url, "version": installed("logmem")}
@@ -103,6 +111,11 @@ async def _fleet(house: House, operator: Operator, person: Person) -> AsyncItera
         except Fault as why:
             raise Fault(f"{why} Is {house.url} a server of another store than {whose(house.settings)}?") from None
         yield actors
+
+
+async def _ended(actors: Iterable[Actor]) -> None:
+    """End them all at the same time."""
+    await asyncio.gather(*(each.end() for each in actors))
 
 
 @asynccontextmanager

@@ -13,7 +13,8 @@ from store.domain.text import quoted
 
 SHOWN = 120  # characters of a text that somebody wrote
 CLAUDE, CODEX, MUSE, GROK = FLEET = ("claude-code", "codex", "muse", "grok")
-WINDOW_SHUT = ("window_not_open", "window_closed")  # of a check-in, where the day cannot be played by its clock
+# Of a check-in, where the day cannot be played by its clock; the last two where an earlier demo was in that window.
+WINDOW_SHUT = ("window_not_open", "window_closed", "already_checked_in", "busy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +72,22 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """So many minutes after a window has opened, on the first or the second day."""
+    """So many minutes after a window has opened, or after it has become late, on the first or the second day."""
 
     slot: str
     minutes: int
     day: int = 0
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Steps under a heading. Where the clock cannot be moved there is no second day."""
+    """Steps under a heading. `clocked` says what is left out where the clock cannot be moved to it, '' for nothing."""
 
     title: str
     steps: tuple[Step | Act | Gate, ...]
-    at: Moment | None = None
+    at: Moment
+    clocked: str = ""
 
 
 WAITING = (  # parts of a Brief, and what each is called where it has one line, or several
@@ -101,9 +104,17 @@ def begins(told: Told) -> str:
     verb = "goes on with" if shift["resumed"] else "begins"
     waits = ((len(result.get(part) or result["brief"].get(part) or ()), one, many) for part, one, many in WAITING)
     said = [one if number == 1 else f"{number} {many}" for number, one, many in waits if number]
+    said += [f"{each['slot']}, which is late" for each in result["brief"].get("sync", ()) if each["status"] == "late"]
     line = f"{verb} shift {shift['shift']}; its Brief: {' and '.join(said) or 'nothing waits'}"
     last = result["last_recap"]
-    return f"{line}; it left off at {quoted(last['summary'], SHOWN)}" if last else line
+    by = ", as the scheduler has it," if last.get("auto") else ""
+    return f"{line}; it left off{by} at {quoted(last['summary'], SHOWN)}" if last else line
+
+
+def checks_in(told: Told) -> str:
+    """A check-in, and whether it came late."""
+    late = "late " if told.result["late"] else ""
+    return f"checks in {late}for {told.result['slot']}: {told.result['outcome']}, {quoted(told.args['notes'], SHOWN)}"
 
 
 def found(told: Told) -> str:

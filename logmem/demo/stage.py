@@ -9,6 +9,7 @@ from typing import Any
 from store.domain.moments import span
 
 from ..fault import Fault
+from .accounts import SCHEDULER, Accounts
 from .actor import Actor, Reply
 from .clock import Clock
 from .person import Person
@@ -30,13 +31,17 @@ class Wishes:
 
 @dataclass(slots=True)
 class Stage:
-    """One demo in one space; `said` is what named steps were answered, `code` the exit code so far."""
+    """One demo in one space; `said` is what named steps were answered, `code` the exit code so far.
+
+    `accounts` is the scheduler, where the clock is moved: it comes to know of each hour that passes.
+    """
 
     teller: Teller
     wishes: Wishes
     clock: Clock
     person: Person
     actors: Mapping[str, Actor]
+    accounts: Accounts | None
     tag: str
     said: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     code: int = 0
@@ -48,22 +53,35 @@ class Stage:
 
     async def play(self) -> None:
         """Play every scene that can be. Fault: a step did not go as the story has it, and which."""
+        if self.accounts:
+            await self.accounts.caught_up()  # what opens from now on is watched
         for scene in STORY:
-            if scene.at and scene.at.day and not self.clock.moves:
-                self.teller.remark(f"\nThe next morning is left out: {self.clock.why}.")
+            why = self.clock.unreachable(scene.at) if scene.clocked else ""
+            if why:
+                self.teller.remark(f"\n{scene.clocked} is left out: {why}.")
                 continue
             await self._scene(scene)
 
     async def _scene(self, scene: Scene) -> None:
-        if scene.at and self.clock.moves:
+        if self.accounts:
+            await self.accounts.caught_up()
             await self.clock.move(scene.at)
         await self.teller.title(self.clock.now, scene.title)
+        if self.accounts:
+            await self._accounted(self.accounts)
         shut = False
         for step in scene.steps:
             if isinstance(step, Gate):
                 await self._gate(step)
             elif not (shut and isinstance(step, Step) and step.checks_in):
                 shut = await self._one(step) or shut
+
+    async def _accounted(self, accounts: Accounts) -> None:
+        """What the time that has passed has brought, as the scheduler wrote it down."""
+        await accounts.caught_up()
+        for news in await accounts.news():
+            wrote = {"kind": news.kind, "entries": [each.shown() for each in news.entries]}
+            await self.teller.step(self.clock.now, SCHEDULER, news.text, wrote=wrote)
 
     async def _one(self, step: Step | Act) -> bool:
         """One step; whether it was a check-in that found its window shut."""

@@ -1,6 +1,6 @@
 """What happens in the demo, as a table: two days of a fleet, in the forms of `script`."""
 
-from .script import CLAUDE, CODEX, GROK, MUSE, Act, Gate, Moment, Of, Scene, Step, begins, carried, found
+from .script import CLAUDE, CODEX, GROK, MUSE, Act, Gate, Moment, Of, Scene, Step, begins, carried, checks_in, found
 
 
 def _start(who: str, **named: str) -> Step:
@@ -14,7 +14,7 @@ def _bio(who: str, name: str, role: str, *skills: str) -> Step:
 
 def _check_in(who: str, slot: str, notes: str) -> Step:
     args = {"receipt": True, "slot": slot, "outcome": "pass", "notes": notes}
-    return Step(who, "sync", args, "checks in for {r[slot]}: {r[outcome]}, {a[notes]!q}")
+    return Step(who, "sync", args, checks_in)
 
 
 def _recap(who: str, notes: str, *then: str) -> Step:
@@ -79,7 +79,7 @@ WORK = Scene(
             "notes in {a[where]}: {a[summary]!q}; stamped {r[entry][byline]!q}",
         ),
     ),
-    Moment("morning", 20),
+    Moment("morning", 15),
 )
 
 HANDOFF = Scene(
@@ -111,7 +111,7 @@ HANDOFF = Scene(
         ),
         Step(CODEX, "status", {"doing": "Reviewing PR 140", "where": AUTH}, "does now: {a[doing]!q}"),
     ),
-    Moment("morning", 95),
+    Moment("morning", 25),
 )
 
 MIDDAY = Scene(
@@ -119,7 +119,6 @@ MIDDAY = Scene(
     (
         _check_in(CLAUDE, "midday", "Handed the review over; on the release notes."),
         _check_in(CODEX, "midday", "PR 140 is sound; one question to the others."),
-        _check_in(MUSE, "midday", "Poster is in; contrast 7.2 to 1."),
         _check_in(GROK, "midday", "Drafted the announcement."),
         Step(
             CODEX,
@@ -127,20 +126,20 @@ MIDDAY = Scene(
             {
                 "where": AUTH,
                 "question": "Should a session end when its key is revoked?",
-                "seats": ["agent:muse", "agent:grok"],
+                "seats": ["agent:claude-code", "agent:grok"],
                 "urgent": True,
             },
-            "convenes {r[huddle]} in {r[where]}: {a[question]!q}; seats for agent:muse and agent:grok",
+            "convenes {r[huddle]} in {r[where]}: {a[question]!q}; seats for agent:claude-code and agent:grok",
             name="huddle",
         ),
-        _start(MUSE, name="muse's seat"),
+        _start(CLAUDE, name="claude's seat"),
         Step(
-            MUSE,
+            CLAUDE,
             "note",
             {
                 "where": AUTH,
                 "kind": "answer",
-                "answers": Of("muse's seat", ("brief", "seats", 0, "item")),
+                "answers": Of("claude's seat", ("brief", "seats", 0, "item")),
                 "summary": "Yes, and the page should say why it ended.",
             },
             "answers from its seat: {a[summary]!q}",
@@ -210,9 +209,19 @@ MEMORY = Scene(
             },
             "remembers {r[fact]}, which supersedes {r[supersedes]}: {a[summary]!q}, because {a[why]!q}",
         ),
-        Step(MUSE, "recall", {"query": "console session", "kinds": ["fact"]}, found),
+        Step(GROK, "recall", {"query": "console session", "kinds": ["fact"]}, found),
     ),
-    Moment("midday", 40),
+    Moment("midday", 20),
+)
+
+OVERDUE = Scene(
+    "Somebody is not in. It is said once, to all and to them",
+    (
+        _start(MUSE),
+        _check_in(MUSE, "midday", "Poster is in; contrast 7.2 to 1. The export took long."),
+    ),
+    Moment("midday", 5, late=True),
+    clocked="That somebody is late",
 )
 
 ASK = "publish"
@@ -309,18 +318,16 @@ GATE = Scene(
         ),
         Gate(GROK, ASK, {"approved": APPROVED, "rejected": REFUSED, "pending": NOBODY}),
     ),
-    Moment("midday", 130),
+    Moment("midday", 110),
 )
 
 CLOSEOUT = Scene(
-    "Closeout. What is finished is settled, what is not has an owner",
+    "Closeout. What is finished is settled, what is not has an owner; codex does not come",
     (
         _check_in(CLAUDE, "closeout", "Sign-in flow is done and reviewed."),
-        _check_in(CODEX, "closeout", "PR 140 reviewed; huddle closed."),
         _check_in(MUSE, "closeout", "Poster delivered; nothing open."),
         _check_in(GROK, "closeout", "The broadcast stays mine until tomorrow."),
         _recap(CLAUDE, "Sign-in flow handed over, reviewed and done.", "Write the release notes"),
-        _recap(CODEX, "Reviewed PR 140; closed the huddle on revoked keys.", "Review the release notes"),
         _recap(MUSE, "Hero poster and contrast checks are in.", "Poster in dark colours"),
         _recap(GROK, "The announcement went to a person before it went anywhere.", "Close the broadcast"),
     ),
@@ -333,13 +340,17 @@ NEXT_MORNING = Scene(
         _start(GROK),
         Step(GROK, "sync", {}, carried),
         _check_in(GROK, "morning", "Broadcast first, then telemetry."),
+        _start(CODEX),
+        _check_in(CODEX, "morning", "PR 140 is reviewed; I forgot to say so yesterday."),
+        _recap(CODEX, "Reviewed PR 140; closed the huddle on revoked keys.", "Review the release notes"),
         _recap(GROK, "Looked through what was carried over.", "Close the broadcast"),
         _start(CLAUDE),
         _check_in(CLAUDE, "morning", "Release notes today."),
         _recap(CLAUDE, "Began the release notes.", "Finish the release notes"),
     ),
     Moment("morning", 5, day=1),
+    clocked="The next morning",
 )
 
-STORY = (MORNING, WORK, HANDOFF, MIDDAY, MEMORY, GATE, CLOSEOUT, NEXT_MORNING)
+STORY = (MORNING, WORK, HANDOFF, MIDDAY, MEMORY, OVERDUE, GATE, CLOSEOUT, NEXT_MORNING)
 ANSWER = "It goes to exactly the channels in the payload, and nowhere else."  # to whatever a person asks back

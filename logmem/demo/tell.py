@@ -16,7 +16,7 @@ from store.domain.text import one_line, quoted
 from .. import show
 from .script import CLAUDE, CODEX, GROK, MUSE, SHOWN, Telling, Told
 
-STYLES = {CLAUDE: "bold yellow", CODEX: "bold cyan", MUSE: "bold magenta", GROK: "bold blue"}
+STYLES = {CLAUDE: "bold yellow", CODEX: "bold cyan", MUSE: "bold magenta", GROK: "bold blue", "scheduler": "bold"}
 PERSON, DEMO = "bold green", "dim"
 NAME = max(map(len, STYLES))  # columns
 BESIDE = 2 + len("00:00") + 2 + NAME + 2  # columns to the left of what is told
@@ -77,7 +77,7 @@ class Teller:
             )
             return
         name = who.partition(":")[2]
-        style = STYLES.get(name, PERSON) if who.startswith("agent:") else PERSON
+        style = PERSON if who.startswith("human:") else STYLES.get(name, PERSON)
         clock = f"{at.astimezone(ZoneInfo(self.zone)):%H:%M}"
         first, *more = _folded(_flat(text))
         show.styled((f"  {clock}", "dim"), "  ", (name.ljust(NAME), style), f"  {first}")

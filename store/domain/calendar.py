@@ -219,6 +219,20 @@ def times(windows: Windows, window: Window) -> dict[str, Any]:
     }
 
 
+def unusual(windows: Windows, window: Window) -> str:
+    """What a change of the clocks does to a window, in a sentence; '' for nothing."""
+    wall = datetime.combine(date.fromisoformat(window.day), dict(windows.times)[window.slot])
+    there = wall.replace(tzinfo=ZoneInfo(windows.zone))
+    first, other = (_offset(there.replace(fold=fold)) for fold in (0, 1))
+    if first == other:
+        return ""
+    if first > other:
+        return f"{wall:%H:%M} comes twice that day: it opens at the first."
+    if window.opens >= window.closes:
+        return f"{wall:%H:%M} is skipped by the clocks that day, and so is this window."
+    return f"{wall:%H:%M} is skipped by the clocks that day: it opens at {windows.wall(window.opens):%H:%M}."
+
+
 def moment(windows: Windows, at: int) -> str:
     """A moment in the space's zone and in UTC: `2026-11-30 09:00 America/New_York (2026-11-30T14:00:00.000Z)`."""
     return f"{windows.local(at)} {windows.zone} ({iso(at)})"

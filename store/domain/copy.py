@@ -4,12 +4,39 @@ The bot keeps these records; a press is checked against them by whoever decides.
 """
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from .errors import Refused
 
 State = Literal["pending", "sending", "sent", "uncertain", "unreachable", "failed"]
+
+PAGES = 512  # that a card has at most: three times what the largest payload takes
+TOKEN = re.compile(r"[A-Za-z0-9_-]{12}")
+MOST = 2**53  # no number of ours or of Telegram's is as large
+TEXTS = {  # the form of each text that a record holds
+    "token": TOKEN,
+    "ref": re.compile(r"[a-z]{1,20}:[A-Za-z0-9._:-]{1,120}"),
+    "to": re.compile(r"human:[a-z0-9][a-z0-9._-]{0,62}|chat:-?[0-9]{1,16}(?:/[0-9]{1,16})?"),
+    "digest": re.compile(r"[ -~]{0,128}"),
+    "shown": re.compile(r"[ -~]{0,128}"),
+    "layout": re.compile(r"[ -~]{0,128}"),
+    "why": re.compile(r"(?s).{0,1000}"),
+}
+NUMBERS: Mapping[str, tuple[int, int]] = {  # the least of each number that a record holds, and the first too large
+    "chat": (-MOST, MOST),
+    "thread": (0, MOST),
+    "message": (0, MOST),
+    "pages": (1, PAGES + 1),
+    "page": (0, PAGES),
+    "sent": (0, MOST),
+    "opened": (0, MOST),
+    "bot": (0, MOST),
+    "push": (0, MOST),
+    "heard": (0, MOST),
+}
 
 STEPS = {  # the only place where the state of a copy may change
     ("pending", "send"): "sending",
@@ -34,8 +61,8 @@ class Copy:
     `digest` is of the ask as this copy shows it ('' for an item); `pages` how many the card has and `seen` which of
     them were shown, from 0; `shown` names the last rendering, so that the same is not sent twice; times in ms.
     `live` is false for a copy that a newer one has taken the place of. `bot` is the number of the bot whose message it
-    is (0: not known), `layout` names how what it shows is split into pages, which `seen` hangs on, and `push` is how
-    often its person had been reminded when it was sent.
+    is (0: not known), `layout` names how what it shows is split into pages, which `seen` hangs on, `push` is how often
+    its person had been reminded when it was sent, and `heard` the last answer to them that they were told of.
     """
 
     token: str
@@ -57,11 +84,27 @@ class Copy:
     bot: int = 0
     layout: str = ""
     push: int = 0
+    heard: int = 0
+
+    @property
+    def read(self) -> int:
+        """How many of its pages were shown."""
+        return len({page for page in self.seen if 0 <= page < self.pages})
 
     @property
     def whole(self) -> bool:
         """Whether every page of it was shown."""
-        return len(set(self.seen) & set(range(self.pages))) == self.pages
+        return self.read == self.pages
+
+    @property
+    def sound(self) -> bool:
+        """Whether everything in it can be so. Its types are what they say."""
+        return (
+            all(form.fullmatch(getattr(self, name)) for name, form in TEXTS.items())
+            and all(low <= getattr(self, name) < high for name, (low, high) in NUMBERS.items())
+            and len(self.seen) <= self.pages
+            and all(0 <= page < self.pages for page in self.seen)
+        )
 
     def line(self) -> str:
         """As it is stored."""
@@ -79,12 +122,14 @@ def step(copy: Copy, event: str, **more: object) -> Copy:
     return replace(copy, state=STEPS[copy.state, event], **more)  # type: ignore[arg-type] # a table's words and fields
 
 
-def check_press(copy: Copy | None, *, user: int, chat: int, message: int) -> Copy:
+def check_press(copy: Copy | None, *, user: int, chat: int, message: int, holder: str = "") -> Copy:
     """The copy that a press was made on. Refuses not_found (no such button, or not on this message), not_yours.
 
-    A private chat has the number of its person, so a press in any other chat is nobody's.
+    A private chat has the number of its person, so a press in any other chat is nobody's. `holder` is the token of the
+    copy that this message is known to be, '' for none: a copy whose message is not known is on no other one's.
     """
-    if copy is None or (copy.message and copy.message != message):
+    known = copy is not None and (copy.message == message if copy.message else holder in ("", copy.token))
+    if copy is None or not known:
         raise Refused("not_found", "This button is not in use any more. Nothing changed. See /pending.")
     if copy.chat != chat or copy.chat != user:
         raise Refused("not_yours", "This card was sent to somebody else. Nothing changed.")
@@ -96,5 +141,5 @@ def check_whole(copy: Copy, *, digest: str) -> None:
     if copy.digest != digest:
         raise Refused("digest_mismatch", "This card does not show what is asked. Nothing changed. See /pending.")
     if not copy.whole:
-        missing = copy.pages - len(set(copy.seen) & set(range(copy.pages)))
+        missing = copy.pages - copy.read
         raise Refused("stale", f"{missing} of {copy.pages} pages were not shown yet. Nothing changed. Read them first.")

@@ -45,6 +45,7 @@ PEOPLE_KINDS = (
     "paired",
     "unpaired",
     "on_call",
+    "attends",
 )
 SYSTEM_KINDS = (
     "created",
@@ -58,6 +59,7 @@ SYSTEM_KINDS = (
     "expiring",
     "review",
     "digest",
+    "rhythm",
 )
 KINDS = frozenset((*NOTE_KINDS, *TOOL_OF_KIND, *PEOPLE_KINDS, *SYSTEM_KINDS))
 

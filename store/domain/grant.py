@@ -59,6 +59,13 @@ def warn_at(grant: Grant) -> int:
     return next((at for at in (grant.expires - before for before in WARNED) if at > since), 0)
 
 
+def warned_at(grant: Grant, *, now: int) -> int:
+    """Since when it is news that the key ends soon (ms), 0 for not yet: last a day before, first a week before."""
+    if grant.via != "token":
+        return 0
+    return max((at for before in WARNED if grant.created < (at := grant.expires - before) <= now), default=0)
+
+
 def end(grant: Grant, *, simulated: bool) -> int:
     """When the space's clock ends it (ms), 0 for never.
 

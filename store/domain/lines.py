@@ -9,6 +9,7 @@ from .ask import Ask
 from .document import Document
 from .entry import Logged
 from .fact import Fact
+from .grant import Grant, warned_at
 from .huddle import Huddle, closers, ready
 from .item import Item
 from .job import Job
@@ -30,7 +31,8 @@ class View:
     """All that a Brief is made from, as it stands at `now` (ms). `unread` counts what was not even looked at.
 
     `entries` are those that the documents point at; `told` are the refs of those to show although surfaced before.
-    `seats` are those of the huddles that are to be closed, by id; `window` is the open one, if a check-in is due.
+    `seats` are those of the huddles that are to be closed, by id; `window` is the open one, if a check-in is due;
+    `key` the grant that the principal calls by.
     """
 
     me: str
@@ -43,6 +45,7 @@ class View:
     told: frozenset[str] = frozenset()
     seats: Mapping[str, Item] = field(default_factory=dict)
     window: Window | None = None
+    key: Grant | None = None
     unread: int = 0
 
     def said(self, id: str) -> str:
@@ -88,6 +91,8 @@ def _ranked(view: View) -> Ranked:
         yield from _SAYS[type(document)](view, document.as_of(view.now))
     if view.window:
         yield (6, 0), _sync(view, view.window)
+    if view.key:
+        yield from _key(view, view.key)
     if view.recap:
         yield from _recap(view, view.recap)
     if view.slot:
@@ -264,6 +269,16 @@ def _blocked(view: View, now: Document) -> Ranked:
 def _sync(view: View, window: Window) -> Line:
     facts = {"slot": window.slot, "status": window.state(view.now), "age": _age(view, window.opens)}
     return Line(section="sync", at=window.opens, facts=facts, left=window.turns(view.now) - view.now)
+
+
+def _key(view: View, key: Grant) -> Ranked:
+    """That it ends soon, from when its agent is told: it can write no more then, and only people can renew it."""
+    at = warned_at(key, now=view.now)
+    if not at:
+        return
+    left = key.expires - view.now
+    facts = {"key": key.id, "ends_in": span_short(left), "age": _age(view, at)}
+    yield (4 if left <= DAY else 10, key.expires), Line(section="key", at=at, facts=facts)
 
 
 def _mail(view: View, note: Document) -> Ranked:

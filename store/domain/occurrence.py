@@ -217,6 +217,11 @@ def moved(occurrence: Occurrence, window: Window | None, *, now: int) -> Occurre
     return replace(made, unseen="", turn=window.late if again else window.closes)
 
 
+def is_no_news(occurrence: Occurrence, before: Iterable[Occurrence | None]) -> bool:
+    """Whether the Log need not be told how it ended: nobody was expected, as in one of that day's before it."""
+    return occurrence.reason == NOBODY and any(each and each.reason == NOBODY for each in before)
+
+
 def told(occurrence: Occurrence) -> str:
     """How it stands with an occurrence, or how it ended, in a sentence."""
     return f"{occurrence.name} {_told(occurrence)}."

@@ -42,6 +42,8 @@ class Reach(Document):
     def indexes(self) -> Iterator[Index]:
         if self.account:
             yield Index("reached", "", 0)
+        if self.syncs == "on":
+            yield Index("attending", "", 0)
 
 
 def paired(reach: Reach | None, *, person: str, account: int) -> Reach:

@@ -23,6 +23,7 @@ OUTSTANDING = (
     "pending_asks",
     "mailbox",
     "facts_due",
+    "key",
 )
 
 
@@ -79,6 +80,7 @@ STEPS: Mapping[tuple[str, str], Step] = {
     ("pending_asks", ""): ("logmem_follow", {"what": "trail"}),
     ("mailbox", ""): ("logmem_view", {"what": "note"}),
     ("facts_due", ""): ("logmem_note", {"where": "where", "kind": '"fact"', "supersedes": "fact", **SUMMARY}),
+    ("key", ""): ("logmem_handoff", {"to": '"role:owner"', **SUMMARY}),
     ("jobs", ""): ("logmem_view", {"what": "job"}),
 }
 
@@ -215,6 +217,10 @@ def _fact(s: Mapping[str, Any]) -> str:
     return f"fact on {s['where']} {s['age']} ago{_flags(s)}: {_q(s['summary'])}"
 
 
+def _key(s: Mapping[str, Any]) -> str:
+    return f"your key {s['key']} ends in {s['ends_in']}, known {s['age']} ago; an owner can renew it"
+
+
 def _job(s: Mapping[str, Any]) -> str:
     title = f": {_q(s['title'])}" if "title" in s else ""
     return f"{s['job']} {s['stage']} {s['age']} ago{title}"
@@ -235,5 +241,6 @@ SENTENCES: Mapping[str, Callable[[Any], str]] = {
     "next": lambda step: f"next: {_q(step)}",
     "now": _now,
     "facts_due": _fact,
+    "key": _key,
     "jobs": _job,
 }

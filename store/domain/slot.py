@@ -13,7 +13,7 @@ from .person import ROLES
 
 @dataclass(frozen=True, kw_only=True)
 class Who(Document):
-    """A principal's profile. `said` is the entry that last changed it."""
+    """A principal's profile. `said` is the entry that last changed it; `gone` since when an agent has no key left."""
 
     kind = "who"
     name: str
@@ -21,6 +21,7 @@ class Who(Document):
     skills: tuple[str, ...] = ()
     since: int = 0
     model: str = ""
+    gone: int = 0
     said: str = entry_id()
 
     @property
@@ -31,6 +32,8 @@ class Who(Document):
 
     def indexes(self) -> Iterator[Index]:
         yield Index("roster", "", self.since)
+        if self.gone:
+            yield Index("gone", "", self.gone)
         for role in self.roles:
             yield Index("role", role, self.since)
 

@@ -1,6 +1,7 @@
 r"""Text that agents wrote, made inert: one quoted line in which everything can be seen and nothing acts.
 
-The escaping is injective: two texts that differ never give the same line, unless the line says that it was cut.
+The escaping is injective: two texts that differ never give the same line, unless the line says that it was cut. That
+two such lines are also drawn differently is the part of `drawn`.
 A backslash is doubled, a quote becomes `\"`, and what would break the line or hide in it becomes `\n`, `\r`,
 `\t`, `\uXXXX` or `\UXXXXXXXX`.
 """
@@ -9,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from .drawn import escape
 from .tokens import tokens_upper
 
 __all__ = ["one_line", "quoted", "tokens_upper"]
@@ -68,10 +70,10 @@ def _escaped(text: str, limit: int) -> tuple[str, int]:
     for char in text:
         if unicodedata.category(char)[0] == "M":
             marks += 1
-            shown = _escape(char) if _hides_mark(char, before, marks=marks) else char
+            shown = escape(char) if _hides_mark(char, before, marks=marks) else char
         else:
             marks = 0
-            shown = _SHORT.get(char) or (char if _plain(char) else _escape(char))
+            shown = _SHORT.get(char) or (char if _plain(char) else escape(char))
         room -= len(shown)
         if room < 0:
             break
@@ -91,8 +93,3 @@ def _hides_mark(char: str, before: str, *, marks: int) -> bool:
     if char in _PRESENTATION:
         return unicodedata.category(before)[0] != "S" and before not in "0123456789#*"
     return not _plain(char)
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

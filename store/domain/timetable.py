@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from itertools import pairwise
 from typing import NoReturn
+from zoneinfo import ZoneInfo
 
 from .calendar import SLOTS
 from .errors import Refused
@@ -19,6 +20,13 @@ _WHOLE = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "s
 _NUMBER = {name: n for names in (DAYS, _WHOLE) for n, name in enumerate(names)}
 _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_BETWEEN = re.compile(r"[\s,;]+")
+_DASH = re.compile(r"\s*[-–]\s*")
+
+
+def parts(said: str) -> list[str]:
+    """What was said in one text, each part by itself: `09:00, 13:00, 17:30`, `mon - wed fri`."""
+    return [part for part in _BETWEEN.split(_DASH.sub("-", said)) if part]
 
 
 def check_times(said: Sequence[str]) -> tuple[str, ...]:
@@ -54,6 +62,15 @@ def check_days(said: Sequence[str]) -> tuple[int, ...]:
 def day_names(days: Sequence[int]) -> list[str]:
     """The weekdays in words that `check_days` takes."""
     return [DAYS[day] for day in days]
+
+
+def check_zone(zone: str) -> str:
+    """The zone. Refuses invalid_argument."""
+    try:
+        ZoneInfo(zone)
+    except (ValueError, OSError, KeyError):
+        _refuse("zone", f"zone is an IANA time zone such as Europe/Berlin; {quoted(zone)} is none.")
+    return zone
 
 
 def check_holiday(day: str, reason: str, *, today: date) -> str:

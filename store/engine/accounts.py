@@ -24,6 +24,7 @@ _CLAIM = TypeAdapter(Claim)
 _OWN = text_of("own")
 KEPT = LIFE["command"] + CLAIM_LIFE  # ms that a claim's record stays: longer than any code, which it has used up
 PAIRING = 10 * SECOND  # in which both records of a pairing are written
+SPACE = "space:"  # before the names of fields of a person's record
 CHORES = shared("chores", "spaces")
 
 
@@ -45,8 +46,16 @@ class Accounts:
 
     async def person(self, number: int | str) -> str:
         """Whose an account is, '' for nobody's. Asked each time: it may be another's tomorrow."""
+        return (await self.owner(number))[0]
+
+    async def owner(self, number: int | str) -> tuple[str, tuple[str, ...]]:
+        """Whose an account is, '' for nobody's, and the spaces that were noted of them."""
         who = await self._named(number)
-        return who if who and await self._number(who) == str(number) else ""
+        found = await self._read("HGETALL", shared("person", _bare(who))) if who else {}
+        record = found if isinstance(found, dict) else dict(zip(found[::2], found[1::2], strict=True))
+        if record.get(b"telegram", b"").decode() != str(number):
+            return "", ()
+        return who, tuple(sorted(f.decode()[len(SPACE) :] for f in record if f.startswith(SPACE.encode())))
 
     async def of(self, person: str) -> Account | None:
         """The account of `human:<id>`."""
@@ -147,6 +156,12 @@ class Accounts:
     async def begin_claim(self, claim: Claim) -> bool:
         """Use a code up by keeping the one claim that is made by it: of many at once, one is kept."""
         return bool(await self._write("SET", shared("claim", claim.id), _line(claim), "NX", "PX", KEPT))
+
+    async def word(self, claim: str, yes: bool) -> bool:
+        """What was said of a claim, which is this if nothing was said before: of several words the first one counts."""
+        said = "yes" if yes else "no"
+        first = await self._write("SET", shared("word", claim), said, "NX", "PX", KEPT, "GET")
+        return (first or said.encode()) == b"yes"
 
     async def put_claim(self, claim: Claim) -> None:
         """Keep how a claim stands."""

@@ -2,6 +2,7 @@
 
 render({"lm-api": "secret", ...}) -> str     the text of an ACL file
 users() -> ("lm-api", ...)                   the users that need a password
+scripts("lm-bot") -> ("lease", ...)          the scripts that a user may run, where those are named one by one
 """
 
 import hashlib
@@ -9,7 +10,10 @@ import re
 from collections.abc import Mapping
 from importlib import resources
 
+from .script import sha_of, text_of
+
 _PLACEHOLDER = re.compile(r"#\{([a-z-]+)\}")
+_SCRIPT = re.compile(r"\{([a-z]+)\.lua\}")
 
 
 def render(passwords: Mapping[str, str]) -> str:
@@ -18,12 +22,21 @@ def render(passwords: Mapping[str, str]) -> str:
     def digest(found: re.Match[str]) -> str:
         return "#" + hashlib.sha256(passwords[found[1]].encode()).hexdigest()
 
-    return "".join(_PLACEHOLDER.sub(digest, line) + "\n" for line in _lines())
+    def sha(found: re.Match[str]) -> str:
+        return sha_of(text_of(found[1]))
+
+    return "".join(_SCRIPT.sub(sha, _PLACEHOLDER.sub(digest, line)) + "\n" for line in _lines())
 
 
 def users() -> tuple[str, ...]:
     """The users that the template asks a password for, in its order."""
     return tuple(_PLACEHOLDER.findall("\n".join(_lines())))
+
+
+def scripts(user: str) -> tuple[str, ...]:
+    """The scripts that a user may run; none for who may run no script, or any."""
+    (line,) = [line for line in _lines() if line.split()[1] == user]
+    return tuple(dict.fromkeys(_SCRIPT.findall(line)))
 
 
 def _lines() -> list[str]:

@@ -10,6 +10,7 @@
 A name that is no user's of the store (an older ACL file) is refused when it connects, with redis.AuthenticationError.
 """
 
+import re
 from collections.abc import Mapping
 
 from redis.asyncio import Redis
@@ -28,6 +29,18 @@ BEAT = 3  # seconds between two signs of life of a bot that works
 LOST = 3 * BEAT * 1000  # ms after the last one, when it is said to run no more
 WELL = "polling"  # what is noted while it hears Telegram, by polls or by a webhook
 STARTING, STOPPED = "starting", "not running"
+WHY_LENGTH = 500  # characters of what is wrong
+_NUMBER = re.compile(r"[0-9]{1,15}")
+FORMS = {  # what the bot may say of itself: of another form it is as if it had not said it
+    "username": re.compile(r"[A-Za-z][A-Za-z0-9_]{3,31}"),
+    "id": _NUMBER,
+    "state": re.compile("|".join((WELL, STARTING, STOPPED, "unauthorized", "conflict", "away", "webhook"))),
+    "why": re.compile(rf"(?s).{{0,{WHY_LENGTH}}}"),
+    "at": _NUMBER,
+    "alive": _NUMBER,
+    "polled": _NUMBER,
+    "offering": re.compile("[01]"),
+}
 
 
 class BotStore:
@@ -44,8 +57,11 @@ class BotStore:
         return Lease(self._client, _lease(name), owner=owner, life=life)
 
     async def say(self, **fields: str | int) -> None:
-        """Note about the bot itself: what it is called, how it does."""
-        await exchange(self._client, [("HSET", of_bot("state"), *(x for pair in fields.items() for x in pair))])
+        """Note about the bot itself, what of it has its form: what it is called, how it does."""
+        said = {name: str(value) for name, value in fields.items()}
+        pairs = [x for name in said if FORMS[name].fullmatch(said[name]) for x in (name, said[name])]
+        if pairs:
+            await exchange(self._client, [("HSET", of_bot("state"), *pairs)])
 
     async def live(self) -> None:
         """Note that the bot runs, at the store's own time."""
@@ -72,18 +88,22 @@ def open_bot_store(target: Target) -> BotStore:
 
 
 async def bot_state(client: Redis) -> dict[str, str]:
-    """What the bot says of itself, empty if there never was one; `client` may be one of lm-read."""
-    (found,) = await exchange(client, [("HGETALL", of_bot("state"))])
-    pairs = found.items() if isinstance(found, dict) else zip(found[::2], found[1::2], strict=True)
-    return {name.decode(): value.decode(errors="replace") for name, value in pairs}
+    """What the bot says of itself, empty if there never was one; `client` may be one of lm-read.
+
+    Each field is of its form or not there: numbers are whole, `why` is of any signs, so it is shown in quotes only.
+    """
+    (found,) = await exchange(client, [("HMGET", of_bot("state"), *FORMS)])
+    said = {name: value.decode(errors="replace") for name, value in zip(FORMS, found, strict=True) if value is not None}
+    return {name: text for name, text in said.items() if FORMS[name].fullmatch(text)}
 
 
 def standing(state: Mapping[str, str], *, now: int) -> str:
     """How the bot does: WELL, STARTING, STOPPED, or what is wrong. `now` is the store's own time in ms.
 
-    What was noted counts while there are signs of life: a bot that was killed says nothing of it.
+    What was noted counts while there are signs of life: a bot that was killed says nothing of it. One that is to come
+    is none.
     """
-    lives = now - int(state.get("alive") or 0) < LOST
+    lives = abs(now - int(state.get("alive") or 0)) < LOST
     return state.get("state") or STARTING if lives else STOPPED
 
 

@@ -87,6 +87,38 @@ class _Tls(_Lean, SSLConnection):
     pass
 
 
+class _Pool(BlockingConnectionPool):
+    """Hands out a free connection at once: the library's timers and counters cost as much as a command."""
+
+    _queued = 0  # who waits for a connection, or makes one, the library's way
+
+    async def get_connection(self, command_name: Any = None, *keys: Any, **options: Any) -> Any:
+        """A connection that is there, with nothing on it that nobody has asked for."""
+        if not self._available_connections or self._queued:
+            self._queued += 1
+            try:
+                return await super().get_connection()  # type: ignore[no-untyped-call] # the library leaves it so
+            finally:
+                self._queued -= 1
+        connection = self._available_connections.pop()
+        self._in_use_connections.add(connection)
+        try:
+            if not connection.is_connected or await connection.can_read():
+                await self.ensure_connection(connection)
+        except BaseException:
+            await self.release(connection)
+            raise
+        return connection
+
+    async def release(self, connection: Any) -> None:
+        """Give it back; whoever waits for one is told."""
+        if self._queued or connection.should_reconnect():
+            await super().release(connection)
+        else:
+            self._in_use_connections.remove(connection)
+            self._available_connections.append(connection)
+
+
 _KINDS = {"unix": _Unix, "redis": _Tcp, "rediss": _Tls}
 
 
@@ -173,7 +205,5 @@ def _open(target: Target, user: str, *, timeout: float | None) -> Redis:
         "driver_info": None,  # CLIENT SETINFO is younger than Redis 7.0, so no user may call it
         "maint_notifications_config": MaintNotificationsConfig(enabled=False),
     }
-    pool = BlockingConnectionPool(
-        connection_class=_KINDS[target.scheme], max_connections=CONNECTIONS, timeout=TIMEOUT, **options
-    )
+    pool = _Pool(connection_class=_KINDS[target.scheme], max_connections=CONNECTIONS, timeout=TIMEOUT, **options)
     return Redis.from_pool(pool)

@@ -14,7 +14,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from redis.asyncio import Redis
 
-from ..domain.copy import Copy
+from ..domain.copy import TOKEN, Copy
 from .exchange import exchange
 from .keys import Keys, shared
 from .lease import LeaseLost
@@ -23,7 +23,10 @@ from .script import Script, text_of
 
 LIFE = 40 * 86_400_000  # ms after the last change of a copy, or of a prompt: longer than anything can stay open
 CARD = text_of("card")
-TOKEN = re.compile(r"[A-Za-z0-9_-]{12}")
+LONGEST = 16_384  # bytes of a record
+KIND = re.compile(r"[a-z_]{1,20}")
+OPTIONS = 100  # that a prompt may be about, at most
+NEAR = re.compile(r"[a-z0-9][a-z0-9._-]{0,62} [a-z]{1,20}:[A-Za-z0-9._:-]{1,120}")  # a space and a ref
 
 _COPY = TypeAdapter(Copy)
 log = structlog.get_logger(__name__)
@@ -62,24 +65,40 @@ class Copies:
         """In one round trip; a button whose copy is not written is nobody's."""
         keys = Keys(space)
         pairs = [x for copy in copies for x in (copy.token, copy.line())]
-        buttons = [("SET", shared("tg:button", copy.token), f"{space} {ref}", "PX", LIFE) for copy in copies]
+        names = [(shared("tg:button", copy.token), f"{space} {ref}") for copy in copies]
+        names += [(_message(copy, copy.message), copy.token) for copy in copies if copy.message]
         argv = [self._epoch or "", LIFE, *pairs]
-        found = await self._script(self._client, [keys.term, keys.card(ref)], argv, then=buttons)
+        then = [("SET", name, value, "PX", LIFE) for name, value in names]
+        found = await self._script(self._client, [keys.term, keys.card(ref)], argv, then=then)
         if found == -1:
             raise LeaseLost(f"a later term of the bot works in {space}")
         return found
 
-    async def by_token(self, token: str) -> tuple[str, Copy] | None:
-        """The space and the copy that a button belongs to, whatever was sent as its token; None if there is none."""
+    async def by_token(self, token: str, *, near: str = "") -> tuple[str, Copy] | None:
+        """The space and the copy that a button belongs to, whatever was sent as its token; None if there is none.
+
+        `near` is where somebody thinks that is, as `space ref`: where they are right, it takes one round trip.
+        """
         if not TOKEN.fullmatch(token):
             return None
-        (found,) = await exchange(self._client, [("GET", shared("tg:button", token))])
-        space, _, ref = (found or b"").decode(errors="replace").partition(" ")
-        if not ref:
+        ask: list[Command] = [("GET", shared("tg:button", token))]
+        if NEAR.fullmatch(near):
+            there, _, its = near.partition(" ")
+            ask.append(_line(there, its, token))
+        found, *lines = await exchange(self._client, ask)
+        place = (found or b"").decode(errors="replace")
+        if not NEAR.fullmatch(place):
             return None
-        (line,) = await exchange(self._client, [("HGET", Keys(space).card(ref), token)])
+        space, _, ref = place.partition(" ")
+        (line,) = lines if lines and place == near else await exchange(self._client, [_line(space, ref, token)])
         copy = _read(line, ref=ref) if line else None
         return (space, copy) if copy and copy.token == token else None
+
+    async def holder(self, copy: Copy, message: int) -> str:
+        """The token of the copy that a message in this copy's chat is known to be; '' where it is none."""
+        (found,) = await exchange(self._client, [("GET", _message(copy, message))])
+        token = (found or b"").decode(errors="replace")
+        return token if TOKEN.fullmatch(token) else ""
 
     async def prompt(self, chat: int, message: int, meaning: dict[str, Any]) -> None:
         """Keep what a reply to this message is to mean, for as long as what it is about can be open."""
@@ -88,11 +107,18 @@ class Copies:
     async def prompted(self, chat: int, message: int) -> dict[str, Any] | None:
         """What a reply to this message means, or None."""
         (found,) = await exchange(self._client, [("GET", self._prompt(chat, message))])
-        meaning: dict[str, Any] | None = json.loads(found) if found else None
-        return meaning
+        return _meaning(found) if found else None
 
     def _prompt(self, chat: int, message: int) -> str:
         return shared("tg:prompt", f"{self.bot}:{chat}:{message}")
+
+
+def _message(copy: Copy, message: int) -> str:
+    return shared("tg:message", f"{copy.bot}:{copy.chat}:{message}")
+
+
+def _line(space: str, ref: str, token: str) -> Command:
+    return ("HGET", Keys(space).card(ref), token)
 
 
 def _read_all(lines: Sequence[bytes], *, ref: str) -> list[Copy]:
@@ -103,11 +129,31 @@ def _read_all(lines: Sequence[bytes], *, ref: str) -> list[Copy]:
 def _read(line: bytes, *, ref: str) -> Copy | None:
     """The copy, or None for what is none of this ref: the bot's records are not to be believed."""
     try:
-        copy = _COPY.validate_json(line, strict=True)
+        copy = _COPY.validate_json(line, strict=True) if len(line) <= LONGEST else None
     except ValidationError:
+        copy = None
+    if copy is None or not copy.sound:
         log.warning("copy_unreadable", ref=ref)
         return None
     return copy if copy.ref == ref else None
+
+
+def _meaning(line: bytes) -> dict[str, Any] | None:
+    """What was kept by `prompt`, or None for what is none: its kind, its card's token if it has one, an option."""
+    try:
+        found = json.loads(line) if len(line) <= LONGEST else None
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        kind, token, option = found.get("kind"), found.get("token", ""), found.get("option", 0)
+        if (
+            isinstance(kind, str) and KIND.fullmatch(kind)
+            and isinstance(token, str) and (not token or TOKEN.fullmatch(token))
+            and type(option) is int and 0 <= option < OPTIONS
+        ):  # fmt: skip
+            return {name: found[name] for name in ("kind", "token", "option") if name in found}
+    log.warning("prompt_unreadable")
+    return None
 
 
 @dataclass(frozen=True, slots=True)

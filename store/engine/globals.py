@@ -12,7 +12,8 @@ from typing import Any, cast
 
 from redis.asyncio import Redis
 
-from .accounts import Accounts
+from .accounts import SPACE, Accounts
+from .exchange import exchange
 from .keys import shared
 
 SHARDS = 16
@@ -33,14 +34,14 @@ class Identity:
     principal: str
     space: str
     proof: str = field(default="", repr=False)
+    spaces: tuple[str, ...] | None = field(default=None, repr=False)  # those that were noted of them, where known
 
 
 class Globals:
     """Typed access to the global records."""
 
     def __init__(self, writer: Redis, reader: Redis) -> None:
-        self._write: _Command = writer.execute_command
-        self._read: _Command = reader.execute_command
+        self._write, self._read, self._reader = _one(writer), _one(reader), reader
         self._known: dict[tuple[str, str], Identity] = {}
         self.accounts = Accounts(self._write, self._read, self.clock)
 
@@ -79,12 +80,12 @@ class Globals:
 
     async def join(self, person: str, space: str) -> None:
         """Note that a person was made a member of a space."""
-        await self._write("HSET", shared("person", person), f"space:{space}", "1")
+        await self._write("HSET", shared("person", person), f"{SPACE}{space}", "1")
 
     async def joined(self, person: str) -> list[str]:
         """The spaces that `join` noted, never to be forgotten: whether they still are a member stands in the space."""
         fields = [f.decode() for f in await self._read("HKEYS", shared("person", person))]
-        return sorted(f.removeprefix("space:") for f in fields if f.startswith("space:"))
+        return sorted(f.removeprefix(SPACE) for f in fields if f.startswith(SPACE))
 
     async def add_session(self, person: str, session: str, *, life: int) -> None:
         """Note an open session of a person, for `life` ms; those that have ended since are forgotten."""
@@ -127,8 +128,18 @@ class Globals:
 
     async def spaces(self) -> list[str]:
         """Every space there is."""
-        shards = [await self._read("SMEMBERS", shared("spaces", f"{n:x}")) for n in range(SHARDS)]
+        shards = await exchange(self._reader, [("SMEMBERS", shared("spaces", f"{n:x}")) for n in range(SHARDS)])
         return sorted(name.decode() for shard in shards for name in shard)
+
+
+def _one(client: Redis) -> _Command:
+    """A function that does one command and gives its reply as it came."""
+
+    async def command(*words: str | int) -> Any:
+        (reply,) = await exchange(client, [words])
+        return reply
+
+    return command
 
 
 def _link(token: str) -> str:

@@ -85,7 +85,7 @@ class Keys:
 
 
 def shared(kind: str, id: str) -> str:
-    """A record of no space: classes key, session, link, person, spaces, scheduler; the bot's tg:button, tg:prompt."""
+    """A record of no space: classes key, session, link, person, spaces, scheduler; the bot's tg:button and more."""
     return f"lm:{{g:{kind}:{_inner(id)}}}"
 
 

@@ -12,7 +12,7 @@ from .spelling import Spelling
 KINDS: Mapping[str, float] = {
     "fact": 0.15, "decided": 0.15, "synthesis": 0.12, "recap": 0.08, "answer": 0.06, "fix": 0.06, "problem": 0.04,
     "memo": 0.02, "started": -0.1, "expired": -0.05, "signed_in": -0.1, "signed_out": -0.1, "link": -0.1,
-    "paired": -0.1, "unpaired": -0.1, "on_call": -0.1, "undelivered": -0.05,
+    "paired": -0.1, "unpaired": -0.1, "on_call": -0.1, "attends": -0.1, "undelivered": -0.05,
 }  # fmt: skip
 FRESH, HALF_LIFE = 0.12, 30 * DAY  # what the newest gain, and the age at which half of that is left (ms)
 ADJACENT, FOCUSED = 0.12, 0.08  # for words that stand as in the query, and for an entry about nothing else

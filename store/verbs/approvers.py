@@ -95,9 +95,22 @@ class Audience:
     @property
     def wanted(self) -> tuple[str, ...]:
         """Who of them is to get a card."""
-        if self.ask.state != "pending":
-            return ()
+        return self._chosen if self.ask.state == "pending" else ()
+
+    @property
+    def told(self) -> list[str]:
+        """Whom it is brought to: all who may decide it, but for those who get no card while others are on call."""
+        return [person for person in self.people if person not in self._spared]
+
+    @property
+    def _chosen(self) -> tuple[str, ...]:
         return wanted(self._shown_to, named=is_named(self.ask.approvers), reminded=self.ask.reminded)
+
+    @property
+    def _spared(self) -> frozenset[str]:
+        """Those who could have a card, and neither get nor got one."""
+        got = {copy.to for copy in self.copies if copy.state != "pending" or copy.live}
+        return frozenset(reach.id for reach in self._shown_to if reach.live) - {*self._chosen, *got}
 
     @property
     def _shown_to(self) -> list[Reach]:
@@ -127,16 +140,15 @@ class Audience:
     @property
     def shown(self) -> Result:
         """For results: each with the ways to reach them."""
-        delivery = self.delivery
+        delivery, people = self.delivery, [p for p in self.people if p in self.signed_in or p not in self._spared]
         asked = [
-            {"who": p, "reach": self._ways(p), **({"delivery": delivery[p]} if p in delivery else {})}
-            for p in self.people
+            {"who": p, "reach": self._ways(p), **({"delivery": delivery[p]} if p in delivery else {})} for p in people
         ]
         return {"asked": asked, **({"warning": self.warning} if self.warning else {})}
 
     def _ways(self, person: str) -> list[str]:
         reach = self.reaches.get(person)
-        arrives = bool(reach and reach.live) and person not in self.ask.unshown
+        arrives = bool(reach and reach.live) and person not in (*self.ask.unshown, *self._spared)
         ways = {"console": person in self.signed_in, "telegram": arrives}
         return [way for way, there in ways.items() if there]
 
@@ -148,12 +160,9 @@ async def audience(call: Call, ask: Ask, *, roles: Roles | None = None, but: Oth
     """
     if roles is None:
         roles = Roles.of(*await call.look(*ROLES))
-    roles = roles.changed(but.member)
-    strict = ask.risk == "high" and four_eyes(call, several=roles.several, rule=but.rule)
-    people = [p for p in roles.approvers if eligible(ask, by=p, roles=roles.held(p), four_eyes=strict)]
-    on = call.space.telegram or bool(but.reach)  # before the first pairing there is nothing to be read
-    reads: list[Read[Any]] = [sessions_of(call, p) for p in people]
-    reads += [*(Doc(Reach, p) for p in people), Sent(ask.ref)] if on else []
+    people, strict = _deciders(call, ask, roles.changed(but.member), rule=but.rule)
+    on = call.space.telegram or bool(but.reach)
+    reads = _ways(call, ask, people, telegram=on)
     found = await call.look_each(reads) if reads else []
     pages, reaches = found[: len(people)], found[len(people) : 2 * len(people)]
     open_ = [(p, id) for p, page in zip(people, pages, strict=True) for id in page.ids(Grant) if id != but.ended]
@@ -163,6 +172,23 @@ async def audience(call: Call, ask: Ask, *, roles: Roles | None = None, but: Oth
     now = {reach.id: reach for reach in reaches if reach} | ({but.reach.id: but.reach} if but.reach else {})
     reached = {p: now[p] for p in people if p in now and now[p].account}
     return Audience(ask.as_of(call.now), people, frozenset(there), reached, found[-1] if on else ())
+
+
+def audience_of(call: Call, ask: Ask, roles: Roles) -> list[Read[Any]]:
+    """What `audience` reads, for those who read more with it."""
+    return _ways(call, ask, _deciders(call, ask, roles)[0], telegram=call.space.telegram)
+
+
+def _deciders(call: Call, ask: Ask, roles: Roles, *, rule: str = "") -> tuple[list[str], bool]:
+    """Who may decide it, and whether that takes four eyes."""
+    strict = ask.risk == "high" and four_eyes(call, several=roles.several, rule=rule)
+    return [p for p in roles.approvers if eligible(ask, by=p, roles=roles.held(p), four_eyes=strict)], strict
+
+
+def _ways(call: Call, ask: Ask, people: Sequence[str], *, telegram: bool) -> list[Read[Any]]:
+    """Their sessions; and how Telegram reaches them, of which there is nothing to be read before the first pairing."""
+    reads: list[Read[Any]] = [sessions_of(call, p) for p in people]
+    return [*reads, *(Doc(Reach, p) for p in people), Sent(ask.ref)] if telegram else reads
 
 
 def sessions_of(call: Call, person: str) -> Range:

@@ -14,7 +14,7 @@ from ..domain.ids import Shape, known, new_trail, parse_place
 from ..domain.moments import iso
 from ..domain.person import Member
 from ..engine.reads import Doc, Range, Read
-from .approvers import ROLES, Roles, audience
+from .approvers import ROLES, Roles, audience, audience_of
 from .arguments import Alone, Length, Names, Payload
 from .call import Call, Result
 from .canonical import canonical, check_payload, digest
@@ -103,10 +103,10 @@ async def _asked(call: Call, wish: _Wish) -> Commit:
         origin=wish.origin,
     )  # fmt: skip
     content = digest(rules.same_content(rules.bound(new, entry, space=call.caller.space)))[:32]
-    same, pending = await call.read(
-        Range("same", f"{call.me}:{content}", 1, low=call.now),
-        Range("asked", call.me, rules.PENDING_LIMIT, low=call.now),
-    )
+    same_of = Range("same", f"{call.me}:{content}", 1, low=call.now)
+    asked_of = Range("asked", call.me, rules.PENDING_LIMIT, low=call.now)
+    await call.ahead([same_of, asked_of, *audience_of(call, new, roles)])
+    same, pending = await call.read(same_of, asked_of)
     if same.members:
         return await _rejoin(call, same.members[0][1], roles=roles)
     if len(pending.members) >= rules.PENDING_LIMIT:

@@ -117,6 +117,7 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
         told=told,
         seats=await _seats(call, documents),
         window=None if checked_in else window,
+        key=call.grant if me == call.me else None,
         unread=unread,
     )
     return Gathered(view, surfaced, shift, tuple((each.kind, each.id) for each in read))

@@ -1,12 +1,13 @@
-"""The card of an ask or an item, as it stands now: what it shows, and who is to get it with which buttons."""
+"""The card of an ask, an item or a day's syncs, as it stands now: what it shows, and who gets it with which buttons."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..domain import ask as ask_rules
 from ..domain import item as item_rules
 from ..domain.ask import Ask
+from ..domain.day import SyncDay
 from ..domain.delivery import wanted
 from ..domain.entry import ABSENT, Logged
 from ..domain.errors import Refused
@@ -20,17 +21,19 @@ from ..domain.said import words_of
 from ..domain.via import ASSURANCE, is_enough
 from ..engine.reads import Doc, Log, Range, Read
 from ..engine.store import Store
-from .approvers import LIMIT, ROLES, Roles, audience
+from .approvers import LIMIT, ROLES, Roles, audience, audience_of
 from .asks import checked
 from .call import Call, Result, Row
+from .day_card import sync_card
 from .everywhere import bot_badge
+from .notes import THREADED
 from .perform import perform
 from .places import missing
-from .reads import entries
+from .reads import entries, entries_of
 
 HISTORY = 50  # entries of a trail that are looked at for the thread
 THREAD = 5  # of them that are shown
-THREADED = ("question", "answer")
+ANSWERS = 3  # that somebody is told who asked back
 GROUPS = 20  # and topics of groups that get notices of one ask
 VERDICT = {"approved": "approve", "rejected": "reject", "answered": "answer"}
 HERE = ASSURANCE["telegram"]
@@ -44,21 +47,28 @@ async def card(store: Store, *, space: str, ref: str, holding: Iterable[str]) ->
 async def _card(call: Call, *, ref: str, holding: str) -> Result:
     kind, _, id = ref.partition(":")
     who = [name for name in dict.fromkeys(holding.split()) if name.startswith("human:")]
-    await call.admit()
     if kind == Ask.kind:
         return await _ask(call, id, who)
     if kind == Item.kind:
         return await _item(call, id, who)
+    await call.admit()
+    if kind == SyncDay.kind:
+        return await sync_card(call, id, who)
     raise await missing(call, ref)
 
 
 @dataclass(frozen=True, slots=True)
 class _For:
-    """Whom a card is for: what each may do, who is to get it, and how the people in question are reached."""
+    """Whom a card is for: what each may do, who is to get it, and how the people in question are reached.
+
+    `reads` may read what it shows on, also once it is over; `answers` is what each was answered to their questions.
+    """
 
     can: Mapping[str, Sequence[str]]
     wanted: Sequence[str]
     reaches: Mapping[str, Reach] = field(default_factory=dict)
+    reads: Collection[str] = ()
+    answers: Mapping[str, Sequence[Result]] = field(default_factory=dict)
 
     def shown(self, call: Call, holding: Sequence[str], *, risk: str) -> list[Result]:
         return [self._one(call, who, risk=risk) for who in dict.fromkeys((*self.wanted, *holding))]
@@ -69,7 +79,8 @@ class _For:
         can = list(self.can.get(who, ())) if reach and reach.account else []
         chat = reach.account if reach else 0
         lost = bool(reach and reach.lost)
-        return {"who": who, "chat": chat, "can": can, "silent": still, "wanted": who in self.wanted, "lost": lost}
+        shown = {"who": who, "chat": chat, "can": can, "silent": still, "wanted": who in self.wanted, "lost": lost}
+        return {**shown, "reads": bool(chat) and who in self.reads, "answers": list(self.answers.get(who, ()))}
 
 
 async def _ask(call: Call, trail: str, holding: Sequence[str]) -> Result:
@@ -79,15 +90,17 @@ async def _ask(call: Call, trail: str, holding: Sequence[str]) -> Result:
         raise await missing(call, trail)
     live = ask.as_of(call.now)
     roles = Roles.of(approver, owner)
+    texts = (ask.asked, ask.decided, ask.ended)
+    await call.ahead([*audience_of(call, ask, roles), *entries_of(lines, texts)])
     there = await audience(call, ask, roles=roles)
-    said = {e.id: e for e in await entries(call, lines, [i for i in (ask.asked, ask.decided, ask.ended) if i])}
+    said = {e.id: e for e in await entries(call, lines, texts)}
     text = _text(call, ask, said.get(ask.asked))
     reaches = {**_reaches(more), **there.reaches}
     if live.state == "pending":
-        whom = _For(_pending(live, there.people, readable="cannot" not in text), there.wanted, reaches)
+        can = _pending(live, there.people, readable="cannot" not in text)
     else:
-        undo = ("take_back",) if live.state == "approved" else ()
-        whom = _For(dict.fromkeys(roles.approvers, undo), (), reaches)
+        can = dict.fromkeys(roles.approvers, ("take_back",) if live.state == "approved" else ())
+    whom = _For(can, there.wanted, reaches, roles.approvers, _answers(said.values()))
     found = await call.look_each(Doc(Group, id) for id in groups.ids(Group)) if groups.members else []
     ends = {"pending": live.deadline, "approved": live.lapses}.get(live.state, 0)
     return {
@@ -104,7 +117,7 @@ async def _ask(call: Call, trail: str, holding: Sequence[str]) -> Result:
         "until": live.lapses if live.state == "approved" else 0,
         "allow": list(ask.allow),
         "console": _elsewhere(live) if live.state == "pending" else [],
-        "asked": list(there.people),
+        "asked": there.told,
         "thread": _thread(said.values()),
         **_ended(live, said.get(ask.decided)),
         "to": whom.shown(call, holding, risk=ask.risk),
@@ -168,7 +181,8 @@ async def _item(call: Call, id: str, holding: Sequence[str]) -> Result:
     ways = ("answer" if item.huddle else "accept", "decline") if readable else ("decline",)
     pending = live.state == "open"
     chosen = wanted(mine, named=item.to.startswith("human:")) if pending else ()
-    whom = _For(dict.fromkeys(people, ways) if pending else {}, chosen, reaches)
+    can = dict.fromkeys(people, ways) if pending else {}
+    whom = _For(can, chosen, reaches, people, {} if item.huddle else _answers(said.values()))
     settled = live.state in ("accepted", "declined", "answered")
     reason = {"reason": ended.summary} if ended and live.state == "declined" else {}
     decided = {"by": item.settled_by, "via": item.via, "at": item.settled, "verdict": live.state, **reason}
@@ -189,7 +203,7 @@ async def _item(call: Call, id: str, holding: Sequence[str]) -> Result:
         "options": [],
         "allow": [],
         "console": [],
-        "asked": people,
+        "asked": [p for p in people if not pending or p in chosen or p not in reaches or not reaches[p].live],
         "thread": [] if item.huddle else _thread(said.values()),
         "decided": decided if settled else None,
         "closed": {"by": item.settled_by, "at": item.settled} if live.state == "withdrawn" else None,
@@ -223,6 +237,29 @@ def _thread(said: Iterable[Logged]) -> list[Result]:
         {"by": entry.by, "byline": entry.byline, "kind": entry.kind, "text": entry.summary, "at": logged.ts}
         for logged, entry in sorted(spoken, key=lambda pair: pair[0].seq)[-THREAD:]
     ]
+
+
+def _answers(said: Iterable[Logged]) -> dict[str, list[Result]]:
+    """By person, the last answers to what they asked; `n` grows with each.
+
+    An answer is to all who have asked since the one before; another one without a question between is to the same.
+    """
+    told: dict[str, list[Result]] = {}
+    asking: dict[str, None] = {}
+    is_answered = False
+    for logged in sorted(said, key=lambda each: each.seq):
+        entry = logged.entry
+        if entry is None or entry.kind not in THREADED:
+            continue
+        if entry.kind == "question":
+            asking = {entry.by: None} if is_answered else {**asking, entry.by: None}
+            is_answered = False
+            continue
+        is_answered = True
+        for who in asking:
+            if who != entry.by:
+                told[who] = [*told.get(who, []), {"n": logged.seq, "by": entry.by, "text": entry.summary}][-ANSWERS:]
+    return told
 
 
 def _head(call: Call, ref: str, *, trail: str, kind: str) -> Result:

@@ -22,10 +22,12 @@ from . import (
     reaching,
     reads,
     recall,
+    rhythm,
     roster,
     sessions,
     shifts,
     sync,
+    syncs,
 )
 from .call import Row
 
@@ -62,6 +64,7 @@ _ROWS = (
     Row("inbox", "read", inbox.inbox),
     Row("fleet", "read", fleet.fleet),
     Row("board", "read", board.board),
+    Row("syncs", "read", syncs.syncs),
     Row("mint", "manage", credentials.mint, again=credentials.shown_once),
     Row("keys", "read", credentials.keys),
     Row("renew", "manage", credentials.renew),
@@ -79,6 +82,8 @@ _ROWS = (
     Row("quiet", "write", reaching.quiet),
     Row("space", "manage", people.space, founds=True),
     Row("four_eyes", "manage", people.four_eyes),
+    Row("rhythm", "manage", rhythm.rhythm),
+    Row("attend", "write", rhythm.attend),
 )
 ENTER = Row("enter", "read", reads.connection, (FLEET, CORE), lets_in=True)  # for a surface, before they call
 ROWS = MappingProxyType({row.verb: row for row in _ROWS})

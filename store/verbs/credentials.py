@@ -5,7 +5,7 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
-from ..domain.commit import Commit, put
+from ..domain.commit import Commit, Put, put
 from ..domain.errors import Refused
 from ..domain.grant import AGENT_MAY, SOON, Grant, check_live, lease, renewed
 from ..domain.ids import bare, near, principal
@@ -74,7 +74,8 @@ async def mint(
     )
     # Whose the key is stands first; it opens nothing until the grant is there.
     await call.store.shared.add_credential(Identity("key", id, agent, call.caller.space, proof))
-    fresh = () if who else (put(Who(id=agent, name=agent.partition(":")[2], since=call.now)),)
+    here = replace(who, gone=0) if who else Who(id=agent, name=agent.partition(":")[2], since=call.now)
+    fresh = (put(here),) if here != who else ()
     token = f"lmk_{id}_{secret}"
     return Commit(
         result=_shown(grant, 0, now=call.now),
@@ -179,7 +180,19 @@ async def revoke(call: Call, *, name: str) -> Commit:
     entry = call.entry(
         grants[0].principal, "revoked", f"{len(ids)} key(s) of {grants[0].principal}", payload={"keys": ids}
     )
-    return Commit(result={"revoked": ids, "principal": grants[0].principal}, puts=puts, entries=(entry,))
+    return Commit(
+        result={"revoked": ids, "principal": grants[0].principal},
+        puts=(*puts, *await _gone(call, grants)),
+        entries=(entry,),
+    )
+
+
+async def _gone(call: Call, ended: list[Grant]) -> tuple[Put, ...]:
+    """The profile of an agent whose last keys these were; another key brings it back."""
+    agent = ended[0].principal
+    page, who = await call.read(Range("unrevoked", agent, ALL), Doc(Who, agent))
+    left = {*page.ids(Grant)} - {grant.id for grant in ended}
+    return () if left or who is None else (put(replace(who, gone=call.now)),)
 
 
 async def _named(call: Call, name: str) -> list[Grant]:

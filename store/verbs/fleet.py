@@ -29,12 +29,13 @@ Place = tuple[int, int, str]  # in the list: state, time, id
 
 
 class _All(NamedTuple):
-    """Of everybody here: since when those are blocked who are, and when agents wrote last (ms)."""
+    """Of everybody here: since when those are blocked who are, and when agents wrote last (ms); who has no key."""
 
     ids: list[str]
     size: int
     blocked: Mapping[str, int]
     wrote: Mapping[str, int]
+    gone: frozenset[str] = frozenset()
 
 
 class _One(NamedTuple):
@@ -63,7 +64,7 @@ async def fleet(call: Call, *, principal: str = "", find: str = "", cursor: str 
         return await _one(call, ids.principal(principal, KINDS, default="agent", name="principal"))
     after, part = _place(cursor), _part(find)
     everybody = await _everybody(call)
-    placed = sorted(await _placed(call, everybody), key=lambda one: one.place)
+    placed = await _still_here(call, await _placed(call, everybody), everybody)
     ahead = [one for one in placed if part in one.id and one.place > after]
     shown = ahead[:PAGE]
     counts = {state: sum(one.state == state for one in placed) for state in STATES}
@@ -102,13 +103,14 @@ def _part(find: str) -> str:
 
 
 async def _everybody(call: Call) -> _All:
-    here, blocked, wrote = await call.look(
+    here, gone, blocked, wrote = await call.look(
         Range("roster", "", LIMIT),
+        Range("gone", "", LIMIT, latest=True),
         Scored(Range("blocked", "", 2 * LIMIT, latest=True)),
         Scored(Range("active", "", LIMIT)),
     )
     since = {ref.removeprefix("now:"): at for at, ref in blocked}
-    return _All(here.ids(Who), here.size, since, {id: at for at, id in wrote})
+    return _All(here.ids(Who), here.size, since, {id: at for at, id in wrote}, frozenset(gone.ids(Who)))
 
 
 async def _placed(call: Call, everybody: _All) -> list[_One]:
@@ -125,6 +127,15 @@ async def _placed(call: Call, everybody: _All) -> list[_One]:
     found = {id: got[3 * n : 3 * n + 3] for n, id in enumerate((*lately, *people))}
     placed = [_agent(id, found.get(id, (None, None, 0)), everybody, now=call.now) for id in agents]
     return placed + [_person(id, found[id], everybody) for id in people if found[id][0] and found[id][0].role]
+
+
+async def _still_here(call: Call, placed: Sequence[_One], everybody: _All) -> list[_One]:
+    """In their order, without agents whose keys are all revoked and with whom nothing is open."""
+    idle = [one.id for one in placed if one.id in everybody.gone and one.state == IDLE_NOW]
+    reads: list[Read[Any]] = [read for id in idle for read in (Count("open", id, low=call.now), Range("jobs", id, 1))]
+    found = await call.look_each(reads) if reads else []
+    left = {id for n, id in enumerate(idle) if not found[2 * n] and not found[2 * n + 1].size}
+    return sorted((one for one in placed if one.id not in left), key=lambda one: one.place)
 
 
 def _agent(id: str, found: Sequence[Any], everybody: _All, *, now: int) -> _One:

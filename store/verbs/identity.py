@@ -85,7 +85,8 @@ async def recognise(store: Store, badge: Badge) -> Identity:
     if badge.kind in OURS:
         return Identity(badge.kind, "", OURS[badge.kind], "")
     if badge.kind == "telegram":
-        return Identity("telegram", badge.id, await _paired(store, badge.id), "")
+        person, spaces = await _paired(store, badge.id)
+        return Identity("telegram", badge.id, person, "", spaces=spaces)
     found = await store.shared.identity(badge.kind, badge.id)
     proof = hashlib.sha256(badge.secret.encode()).hexdigest()
     if found is None or not hmac.compare_digest(found.proof, proof):
@@ -96,15 +97,15 @@ async def recognise(store: Store, badge: Badge) -> Identity:
     return found
 
 
-async def _paired(store: Store, account: str) -> str:
-    """Whose a Telegram account is now. Refuses unauthenticated."""
-    person = await store.shared.accounts.person(account)
+async def _paired(store: Store, account: str) -> tuple[str, tuple[str, ...]]:
+    """Whose a Telegram account is now, and the spaces that they were ever let into. Refuses unauthenticated."""
+    person, spaces = await store.shared.accounts.owner(account)
     if not person:
         raise Refused(
             "unauthenticated",
             "This Telegram account is nobody's here. Nothing was done. Pair it by a code from the console: /start CODE",
         )
-    return person
+    return person, spaces
 
 
 def mismatch(principal: str, source: str, said: str) -> Refused:
@@ -154,14 +155,19 @@ async def _listed(store: Store, who: Identity) -> list[str]:
     """The spaces that this credential was ever let into; what it may do in one stands there, and every call asks."""
     if who.space:
         return [who.space]
+    if who.spaces is not None:
+        return list(who.spaces)
     if who.kind == "operator":
         return await store.shared.spaces()
     return await store.shared.joined(who.principal.partition(":")[2])
 
 
-async def enter(store: Store, badge: Badge) -> Caller:
-    """Who calls and in which space. Refuses also scope_undeclared, scope_mismatch, scope_unknown."""
-    who = await recognise(store, badge)
+async def enter(store: Store, badge: Badge, *, who: Identity | None = None) -> Caller:
+    """Who calls and in which space; `who` is whose the badge was found to be just now.
+
+    Refuses also scope_undeclared, scope_mismatch, scope_unknown.
+    """
+    who = who or await recognise(store, badge)
     said = dict.fromkeys(space for _, space in badge.spaces)
     if len(said) > 1:
         both = " and ".join(f"{source} says {space[:80]!r}" for source, space in badge.spaces)

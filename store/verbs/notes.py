@@ -7,6 +7,7 @@ from ..domain.commit import Commit, Quote, put
 from ..domain.entry import ABSENT, check_note_kind, check_summary
 from ..domain.errors import Refused
 from ..domain.ids import Shape, shape
+from ..domain.item import Item
 from ..engine.reads import Doc
 from .arguments import Length, Names, Payload
 from .beside import NOTHING, Beside
@@ -16,6 +17,8 @@ from .facts import made
 from .huddles import answered, closed
 from .places import missing, resolve
 
+THREADED = ("question", "answer")
+CARDED = {Shape.ASK: Ask.kind, Shape.ITEM: Item.kind}
 LABEL_LIMIT, WHY_LIMIT = 120, 1000  # characters: of a tag, trail or origin; of why
 
 
@@ -68,7 +71,14 @@ async def note(
         puts=(*place.puts, *answer.puts, *fact.puts),
         entries=(entry,),
         not_after=answer.not_after,
+        cards=_cards(kind, trail=entry.trail),
     )
+
+
+def _cards(kind: str, *, trail: str) -> tuple[str, ...]:
+    """The card that shows what was asked on its trail, and what was answered."""
+    whose = CARDED.get(form) if kind in THREADED and (form := shape(trail)) else None
+    return (f"{whose}:{trail}",) if whose else ()
 
 
 async def _answers(call: Call, id: str, *, where: str, kind: str, trail: str) -> Beside:

@@ -191,8 +191,8 @@ async def confirm(call: Call, *, claim: str, yes: bool) -> Commit:
     if found is None or await _is_over(call.store, found):
         raise Refused("not_found", "There is no such claim (any more); each waits for 10 minutes. Nothing changed.")
     check_confirms(found, by=call.me, via=call.caller.via, manages="manage" in call.may, space=space)
-    if found.state != "waiting" and (found.state == "paired") != yes:
-        raise Refused("already_settled", f"It was said before: {found.state}. Nothing changed.", status=found.state)
+    if await accounts.word(claim, yes) != yes:
+        raise _said_before(found, yes=not yes)
     told = {"claim": claim, "person": found.person, "account": found.account}
     if not yes:
         await accounts.put_claim(replace(found, state="refused"))
@@ -214,6 +214,15 @@ async def confirm(call: Call, *, claim: str, yes: bool) -> Commit:
         entries=(_paired(call, found.person), *here.entries) if here else (),
         cards=here.cards if here else (),
         once={"name": found.name, **({"username": found.username} if found.username else {})},
+    )
+
+
+def _said_before(found: Claim, *, yes: bool) -> Refused:
+    then = f" To undo it, {found.person} sends /unpair yes, or unpairs in the console." if yes else " Get a new code."
+    return Refused(
+        "already_settled",
+        f"It was said before that this is {'' if yes else 'not '}{found.person}. Nothing changed.{then}",
+        status="paired" if yes else "refused",
     )
 
 

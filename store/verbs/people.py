@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from ..domain.calendar import windows_of
 from ..domain.commit import Commit, put
@@ -18,7 +17,7 @@ from ..domain.person import ROLES, Member
 from ..domain.reach import Reach, unpaired
 from ..domain.slot import Who
 from ..domain.space import FOUR_EYES, Channel, Space
-from ..domain.text import quoted
+from ..domain.timetable import check_zone
 from ..engine.reads import Count, Doc, Range, Read
 from .approvers import Otherwise
 from .call import Call, Result
@@ -209,25 +208,13 @@ async def space(call: Call, *, simulated: bool = False, zone: str = "America/New
     await call.admit()
     if call.space.id:
         raise Refused("id_taken", f"There is a space {name} already. Nothing was written.")
-    _check_zone(zone)
+    check_zone(zone)
     await call.store.shared.add_space(name)
     made = Space(id=name, created=call.now, simulated=simulated, zone=zone)
     channel = Channel(id=name, by=call.me, created=call.now)
     entry = call.entry(f"channel:{name}", "created", f"The space {name} was made")
     rhythm = begun(windows_of(made), now=call.now)  # its syncs are accounted for from here on
     return Commit(result={"made": name, **made.note}, puts=(put(made), put(channel), put(rhythm)), entries=(entry,))
-
-
-def _check_zone(zone: str) -> None:
-    """Refuses invalid_argument."""
-    try:
-        ZoneInfo(zone)
-    except (ValueError, OSError, KeyError):
-        raise Refused(
-            "invalid_argument",
-            f"zone is an IANA time zone such as Europe/Berlin; {quoted(zone)} is none. Nothing was written.",
-            argument="zone",
-        ) from None
 
 
 async def four_eyes(call: Call, *, rule: str) -> Commit:

@@ -1,17 +1,20 @@
 """What people press and type on Telegram: whose it is, on which copy of which card, and the one verb that does it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..domain import ask as ask_rules
 from ..domain import item as item_rules
 from ..domain.ask import Ask
+from ..domain.calendar import SLOTS
 from ..domain.commit import Commit
 from ..domain.copy import Copy, check_press, check_whole
+from ..domain.day import SyncDay
 from ..domain.errors import Refused
 from ..domain.ids import short_code
 from ..domain.item import Item
+from ..domain.moments import iso
 from ..domain.pairing import check_private
 from ..engine.copies import Copies
 from ..engine.reads import Doc, Range
@@ -19,10 +22,11 @@ from ..engine.store import Store
 from .asks import found, words
 from .call import Call, Result, Row
 from .catalog import ROWS
+from .day_presses import CHECK_IN, MAY_CHECK_IN, REPLIED, STOP
 from .decisions import ask_back, decide, take_back
 from .faults import told_plainly
 from .handoffs import accept, roles_of_caller
-from .identity import Badge, enterable, recognise
+from .identity import Badge, enter, enterable, recognise
 from .notes import note
 from .perform import perform
 from .places import missing
@@ -34,13 +38,14 @@ CODE_LIMIT = 20  # characters
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """One press or line of one person: the update that brought it, the account, the chat."""
+    """One press or line of one person: the update that brought it, the account, the chat; `bot` is the bot's number."""
 
     update: int
     user: int
     chat: int
     chat_type: str
     space: str = ""
+    bot: int = 0
 
     @property
     def badge(self) -> Badge:
@@ -51,17 +56,21 @@ class Press:
     @property
     def action(self) -> str:
         """The same for the same update, however often it is handed over."""
-        return f"tg:{self.update}"
+        return f"tg:{self.bot}:{self.update}"
 
 
 async def tap(
-    store: Store, press: Press, *, message: int, verb: str, token: str, text: str = "", option: int = -1
+    store: Store, press: Press, *, message: int, verb: str, token: str, text: str = "", option: int = -1, near: str = ""
 ) -> Result:
-    """Do what a button says. Refuses not_found, not_yours (not this person's button), and what its verb does."""
+    """Do what a button says; `near` is where it is probably. Refuses not_found, not_yours, and what its verb does."""
     check_private(user=press.user, chat=press.chat, chat_type=press.chat_type)
+    copies, holder = Copies(store.reader), ""
     with told_plainly():
-        held = await Copies(store.reader).by_token(token)
-    copy = check_press(held[1] if held else None, user=press.user, chat=press.chat, message=message)
+        held = await copies.by_token(token, near=near)
+        if held and not held[1].message:
+            holder = await copies.holder(held[1], message)
+    own = held[1] if held else None
+    copy = check_press(own, user=press.user, chat=press.chat, message=message, holder=holder)
     space = held[0] if held else ""
     return await _pressed(store, replace(press, space=space), copy, verb, text=text, option=option)
 
@@ -75,10 +84,13 @@ async def typed(store: Store, press: Press, *, verb: str, code: str) -> Result:
         who = await recognise(store, press.badge)
         spaces = await enterable(store, who)
     here: list[tuple[str, str]] = []
+    over: list[tuple[str, str]] = []
     for space in spaces:
         named = {"code": code.strip().lower()[:CODE_LIMIT]}
         coded = await perform(store, replace(press, space=space).badge, _CODED, named)
         here += [(space, trail) for trail in coded["trails"]]
+        over += [(space, trail) for trail in coded["over"]]
+    here = here or over[:1]
     if len(here) != 1:
         why = "Two asks have this code" if here else "Nothing that waits for you has this code"
         raise Refused("not_found", f"{why}. Nothing changed. See /pending.")
@@ -86,6 +98,10 @@ async def typed(store: Store, press: Press, *, verb: str, code: str) -> Result:
     with told_plainly():
         sent = await Copies(store.reader).of(space, f"{Ask.kind}:{trail}")
     mine = [c for c in sent if c.live and c.to == who.principal and c.chat == press.chat and c.message]
+    # Of what is over it is said what became of it, whatever was shown. The card that there is comes first all the same:
+    # by it a decision that is handed over again is the same, and its first result is told.
+    if over[:1] == here and not mine:
+        mine = [Copy(token="", ref=f"{Ask.kind}:{trail}", to=who.principal, chat=press.chat)]
     if not mine:
         raise Refused("not_found", "No card of it was sent to you. Nothing changed. See /pending.")
     best = max(mine, key=lambda copy: (copy.whole, len(copy.seen), copy.sent))
@@ -93,19 +109,28 @@ async def typed(store: Store, press: Press, *, verb: str, code: str) -> Result:
 
 
 async def _coded(call: Call, *, code: str) -> Result:
-    """The pending asks for the caller that have this code."""
+    """The pending asks for the caller that have this code; and those that are over, the last one first."""
     await call.admit()
     names = owners(call.me, call.member)
     pages = await call.look_each(Range("inbox", name, ASKED, low=call.now) for name in names)
     trails = dict.fromkeys(id for page in pages for id in page.ids(Ask))
-    return {"trails": [trail for trail in trails if short_code(trail) == code]}
+    found = [trail for trail in trails if short_code(trail) == code]
+    return {"trails": found, "over": [] if found else await _over(call, code, names)}
+
+
+async def _over(call: Call, code: str, names: Collection[str]) -> list[str]:
+    page = await call.look(Range("settled", "", ASKED, latest=True))
+    coded = [trail for trail in page.ids(Ask) if short_code(trail) == code]
+    asks = await call.look_each(Doc(Ask, trail) for trail in coded) if coded else []
+    return [ask.id for ask in asks if ask and {*names} & {*ask.approvers}]
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
     """A button's verb: the row that it comes to, and its arguments from the copy and what was said.
 
-    `of` takes what the card is of, `text` what was said. `whole`: it may say yes, to what was shown whole alone.
+    `of` takes what the card is of, `text` what was said. `whole`: it may say yes, to what was shown whole alone;
+    `window`: the option that was pressed names a window of the day.
     """
 
     row: Row
@@ -113,6 +138,7 @@ class _Way:
     text: str = ""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
+    window: bool = False
 
 
 async def _pressed(store: Store, press: Press, copy: Copy, verb: str, *, text: str = "", option: int = -1) -> Result:
@@ -129,9 +155,13 @@ async def _pressed(store: Store, press: Press, copy: Copy, verb: str, *, text: s
         args[way.text] = text
     if way.row is _DECIDE:
         args |= {"digest": copy.digest, **({"option": option} if option >= 0 else {})}
+    if way.window:
+        args |= {"slot": SLOTS[option] if 0 <= option < len(SLOTS) else ""}
     if way.whole and not copy.whole:  # said only then, so that a press stays the same when it is handed over again
-        args |= {"pages": copy.pages, "shown": len(set(copy.seen) & set(range(copy.pages)))}
-    return await perform(store, press.badge, way.row, args, action_id=press.action)
+        args |= {"pages": copy.pages, "shown": copy.read}
+    with told_plainly():
+        caller = await enter(store, press.badge, who=who)
+    return await perform(store, press.badge, way.row, args, action_id=press.action, caller=caller)
 
 
 async def _decide(
@@ -218,7 +248,8 @@ def _told(call: Call, plan: Commit) -> Commit:
     for each in plan.puts:
         match each.doc:
             case Ask() as ask:
-                return replace(plan, result={**plan.result, "says": ask_rules.told(ask, now=call.now)})
+                use = f" {ask.by} can use it once, until {iso(ask.lapses)}." if ask.state == "approved" else ""
+                return replace(plan, result={**plan.result, "says": ask_rules.told(ask, now=call.now) + use})
             case Item() as item:
                 return replace(plan, result={**plan.result, "says": item_rules.told(item, now=call.now)})
     return plan
@@ -242,6 +273,11 @@ _WAYS: Mapping[tuple[str, str], _Way] = {
     (Item.kind, "decline"): _Way(_SETTLE, "item", "reason", {"decline": True}),
     (Item.kind, "answer"): _Way(_ANSWER, "item", "summary", whole=True),
     (Item.kind, "reply"): _Way(_REPLY, "item", "text", whole=True),
+    (SyncDay.kind, "all_good"): _Way(CHECK_IN, "day", "notes", {"outcome": "pass"}, window=True),
+    (SyncDay.kind, "attention"): _Way(CHECK_IN, "day", "notes", {"outcome": "attention"}, window=True),
+    (SyncDay.kind, "may_check_in"): _Way(MAY_CHECK_IN, "day", "notes", window=True),
+    (SyncDay.kind, "reply"): _Way(REPLIED, "day", "text"),
+    (SyncDay.kind, "stop"): _Way(STOP, "day", "reason"),
 }
 
 # What a person may call from their chat with the bot, each with the arguments that its command has and no others.
@@ -255,6 +291,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "oncall": ("on",),
     "quiet": ("snooze", "hours"),
     "unpair": (),
+    "attend": ("on",),
 }
 
 

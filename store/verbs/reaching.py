@@ -181,7 +181,7 @@ async def _on_call(call: Call) -> list[str]:
 async def quiet(call: Call, *, snooze: Length = "", hours: str = "") -> Commit:
     """Let cards come without a sound: for a while (snooze: "2h", or off), or each day (hours: "22:00-07:00", or off).
 
-    No deadline moves, and high risk always sounds.
+    No deadline moves, and high risk always sounds. With neither it changes nothing, and says how cards come to you.
     """
     await call.admit()
     until = snoozed_until(snooze, now=call.now) if snooze != "" else None
@@ -189,7 +189,8 @@ async def quiet(call: Call, *, snooze: Length = "", hours: str = "") -> Commit:
     old = await _own(call)
     reach = replace(old, snoozed=old.snoozed if until is None else until, quiet=old.quiet if daily is None else daily)
     snoozed = {"snoozed_until": iso(reach.snoozed)} if reach.snoozed > call.now else {}
-    result: Result = {**snoozed, "hours": reach.quiet, "zone": call.space.zone}
+    on_call = {"on_call": reach.on_call, "others": await _on_call(call)}
+    result: Result = {**snoozed, "hours": reach.quiet, "zone": call.space.zone, **on_call}
     return Commit(result=result, puts=(put(reach),) if reach != old else ())
 
 

@@ -261,10 +261,15 @@ def shown_now(now: Now | None, at: int) -> Result:
     return {**said, "since": iso(now.since), "age": age(at - now.since), "revision": now.revision}
 
 
+def entries_of(lines: Lines, ids: Iterable[str] = ()) -> list[Numbered]:
+    """What `entries` reads, for those who read more with it."""
+    return [Numbered(n) for n in sorted({*lines.seqs, *(sequence(id) for id in ids if id)})]
+
+
 async def entries(call: Call, lines: Lines, ids: Iterable[str] = ()) -> list[Logged]:
     """The entries of a place, and those with these ids, oldest first; in one round trip, and remembered."""
-    seqs = sorted({*lines.seqs, *(sequence(id) for id in ids if id)})
-    found = [e for e in await call.look_each(Numbered(n) for n in seqs) if e] if seqs else []
+    reads = entries_of(lines, ids)
+    found = [e for e in await call.look_each(reads) if e] if reads else []
     call.records.update((e.id, e) for e in found)
     return found
 

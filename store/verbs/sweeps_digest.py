@@ -8,6 +8,7 @@ from typing import Any
 from ..domain.ask import Ask
 from ..domain.calendar import SLOTS
 from ..domain.commit import Commit, put
+from ..domain.day import day_ref
 from ..domain.digest import Day, Digest, payload, summary
 from ..domain.entry import SUMMARY_LIMIT
 from ..domain.occurrence import Occurrence
@@ -38,7 +39,7 @@ async def _digest(call: Call) -> Commit:
         return did(1, more=more, puts=(put(again),))
     text, said = summary(digest.id, of)[:SUMMARY_LIMIT], payload(digest.id, of)
     entries = tuple(call.entry(owner, "digest", text, payload=said) for owner in owners)
-    return did(1, more=more, puts=(put(again, told=0),), entries=entries)
+    return did(1, more=more, puts=(put(again, told=0),), entries=entries, cards=(day_ref(digest.id),))
 
 
 async def _day(call: Call, digest: Digest) -> tuple[Day, int]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from ..domain.calendar import CLOSEOUT, Windows, windows_of
+from ..domain.calendar import CLOSEOUT, SLOTS, Windows, windows_of
 from ..domain.commit import Commit, Put, put
+from ..domain.day import day_ref, is_moment
 from ..domain.digest import Digest, began, has_digest
 from ..domain.document import Document
 from ..domain.entry import Entry
@@ -15,6 +17,7 @@ from ..domain.occurrence import (
     Rhythm,
     accounted,
     begun,
+    is_no_news,
     moved,
     occurrence_id,
     opened,
@@ -25,9 +28,9 @@ from ..domain.occurrence import (
 from ..domain.sync import CheckIn, checked_by
 from ..engine.reads import Doc, Range, Scored
 from .call import Call
-from .expected import ROSTER, expected_since
+from .day_people import rings
+from .expected import ALL, all_expected
 from .sweeping import channel, did, row
-from .sync import CHECKED
 
 WINDOWS = 12  # that one commit makes occurrences of
 TURNS = 4  # occurrences that one commit looks at
@@ -48,6 +51,8 @@ class _Written:
 
     puts: list[Put] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    days: set[str] = field(default_factory=set)  # whose messages are to be looked at
+    moment: Occurrence | None = None  # which may be worth a sound
 
     def add(self, doc: Document, said: Iterable[Entry] = (), mark: str = "") -> None:
         """A document with its entries, the first of which is named in `mark`."""
@@ -79,7 +84,7 @@ async def _open(call: Call, rhythm: Rhythm, windows: Windows) -> Commit:
             _add(call, written, None, after, windows)
     through = found[-1].opens if found else rhythm.through
     written.add(accounted(rhythm, windows, through=through))
-    return did(len(found) or 1, more=True, puts=tuple(written.puts), entries=tuple(written.entries))
+    return did(len(found) or 1, more=True, **await _parts(call, written))
 
 
 async def _turn(call: Call, windows: Windows, ids: Sequence[str], *, more: bool) -> Commit:
@@ -91,26 +96,57 @@ async def _turn(call: Call, windows: Windows, ids: Sequence[str], *, more: bool)
         window = windows.of(before.day, before.slot)
         here = moved(before, window, now=call.now)
         after = here if here.ended else await _judged(call, windows, here)
-        _add(call, written, before, after, windows)
+        _add(call, written, before, after, windows, quiet=await _no_news(call, written, after))
     again = more or any(0 < p.doc.turn <= call.now for p in written.puts if isinstance(p.doc, Occurrence))
-    return did(len(ids), more=again, puts=tuple(written.puts), entries=tuple(written.entries))
+    return did(len(ids), more=again, **await _parts(call, written))
+
+
+async def _parts(call: Call, written: _Written) -> dict[str, Any]:
+    """What is written, with whose phones are to ring because of it."""
+    here = written.moment
+    late = here.missing if here and here.state == "overdue" else ()
+    puts = (*written.puts, *(await rings(call, here.day, late) if here else ()))
+    cards = tuple(day_ref(day) for day in sorted(written.days))
+    return {"puts": puts, "entries": tuple(written.entries), "cards": cards}
 
 
 async def _judged(call: Call, windows: Windows, here: Occurrence) -> Occurrence:
     """The occurrence at its turn, by who is expected and who is in."""
-    checked = Range("checked", here.id, CHECKED)
+    checked = Range("checked", here.id, ALL)
     _, marks = await call.read(checked, Scored(checked))
     came = {checked_by(ref.removeprefix(f"{CheckIn.kind}:")): at for at, ref in marks}
     before = windows.last(here.opens - 1)
-    expected = await expected_since(call, await call.look(ROSTER), since=before.opens if before else 0)
+    expected = await all_expected(call, since=before.opens if before else 0)
     return turned(here, expected=expected, came=came, now=call.now, paused=call.space.paused)
 
 
-def _add(call: Call, written: _Written, before: Occurrence | None, after: Occurrence, windows: Windows) -> None:
+async def _no_news(call: Call, written: _Written, after: Occurrence) -> bool:
+    """Whether the day's windows before it have said the same: a quiet space is told so once a day."""
+    if not after.ended:
+        return False
+    ids = [f"{after.day}:{slot}" for slot in SLOTS[: SLOTS.index(after.slot)]]
+    here = [put.doc for put in written.puts if isinstance(put.doc, Occurrence) and put.doc.id in ids]
+    found = await call.look_each(Doc(Occurrence, id) for id in ids) if ids else []
+    return is_no_news(after, [*here, *found])
+
+
+def _add(
+    call: Call,
+    written: _Written,
+    before: Occurrence | None,
+    after: Occurrence,
+    windows: Windows,
+    *,
+    quiet: bool = False,
+) -> None:
     """Write it down, with what is to be told of it; the last of a day brings the digest."""
     was = before.state if before else ""
+    if after != before:
+        written.days.add(after.day)
+    if is_moment(before, after, now=call.now):
+        written.moment = after
     if after.ended:
-        written.add(after, _accounted(call, after), "accounted")
+        written.add(after, [] if quiet else _accounted(call, after), "accounted")
         if after.slot == CLOSEOUT and has_digest(after):
             since = began(after.day, zone=windows.zone)
             written.add(Digest(id=after.day, since=since, until=after.closes, due=call.now))

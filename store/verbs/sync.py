@@ -6,6 +6,7 @@ from typing import Any
 
 from ..domain import sync as rules
 from ..domain.commit import Commit, Quote, put
+from ..domain.day import day_ref
 from ..domain.entry import PLACEHOLDER, Logged, check_summary
 from ..domain.errors import Refused
 from ..domain.item import Item
@@ -18,7 +19,7 @@ from ..domain.sync import CheckIn, Lease, Window, Windows, checkin_id, windows_o
 from ..engine.reads import Count, Doc, Page, Range, Read
 from .brief import gather, slots
 from .call import Call, Result
-from .expected import AGENTS, ROSTER, expected_since
+from .expected import AGENTS, ATTENDING, ROSTER, expected_since
 from .paging import fitting
 
 CHECKED = 2 * AGENTS  # check-ins of a window that are looked at
@@ -96,7 +97,7 @@ async def _day(call: Call) -> _Day:
     wanted = list(dict.fromkeys((*of, *((closeout,) if closeout else ()))))
     receipts = {window: Doc(CheckIn, checkin_id(call.me, window)) for window in wanted}
     fleet = (Range("checked", f"{here.day}:{here.slot}", CHECKED), ROSTER) if here else ()
-    await call.ahead([*receipts.values(), *fleet])
+    await call.ahead([*receipts.values(), *fleet, *((ATTENDING,) if here else ())])
     found = zip(wanted, await call.look_each(receipts.values()), strict=True)
     mine = {window: checked_in for window, checked_in in found if checked_in}
     entries = await call.recall(doc.said for doc in mine.values())
@@ -248,6 +249,7 @@ async def check_in(call: Call, *, receipt: bool = False, slot: str = "", outcome
         result={**facts, "entry": Quote(0, "stamp"), **_ahead(windows, windows.next(now))},
         puts=(put(held), put(receipt_of, said=0)),
         entries=(call.entry(call.me, "checked_in", notes, payload=facts),),
+        cards=(day_ref(window.day),),
         not_after=window.turns(now) - 1,
     )
 

@@ -22,6 +22,7 @@ from store.domain.shift import opened
 from store.engine.client import Target
 from store.engine.reads import Log, Numbered
 from store.verbs.call import Call, Row
+from store.verbs.due import WAKES, due
 from store.verbs.perform import perform
 from tests.world import World
 
@@ -72,6 +73,11 @@ class Process:
 
         await until(said, why=self.log.read_text)
 
+    @property
+    def lives(self) -> bool:
+        """Whether it runs, or is paused."""
+        return self.process is not None and self.process.poll() is None
+
     def send(self, how: signal.Signals) -> None:
         """Send it a signal."""
         assert self.process
@@ -92,6 +98,12 @@ async def until(holds: Callable[[], Awaitable[Any]], *, why: Callable[[], str] =
     while not await holds():
         assert time.monotonic() < bound, why()[-3000:]
         await asyncio.sleep(0.01)
+
+
+async def rests(world: World) -> bool:
+    """Whether the space has a scheduler, and nothing is due there that it has not done."""
+    at = (await due(world.store, [world.space]))[world.space]
+    return at.epoch > 0 and not [w for w in WAKES if w.job != "inspect" and 0 < at.at(w) <= at.now]
 
 
 async def at_work(world: World, count: int) -> list[str]:

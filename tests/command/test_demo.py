@@ -75,6 +75,7 @@ def test_it_needs_no_server(command: Command, scratch: Path) -> None:
     told = command.run("demo", "--auto", TMPDIR=str(scratch))
     assert told.code == 0, told.err
     assert "the demo starts one for itself" in told.out
+    assert "accounts for it: midday of" in told.out
     assert re.search(r"demo-\w+: \d+ entries: numbers, leaves and links are right\.", told.out)
     assert not command.home.exists()
     assert "\x1b" not in told.out
@@ -100,13 +101,12 @@ def test_its_story_is_whole(played: Events) -> None:
 
 
 def test_each_window_has_its_check_ins(played: Events) -> None:
-    """Each agent checks in thrice a day on time, and the next morning shows what was carried over."""
+    """All check in by midday, one of them late, and one does not come to closeout; what is carried over is shown."""
     receipts = [e["result"] for e in steps(played, "sync") if e["args"].get("receipt")]
-    assert not any(each["late"] for each in receipts)
+    assert [each["slot"] for each in receipts if each["late"]] == ["midday"]
     first = receipts[0]["day"]
-    assert Counter(each["slot"] for each in receipts if each["day"] == first) == dict.fromkeys(
-        ("morning", "midday", "closeout"), len(AGENTS)
-    )
+    came = {"morning": len(AGENTS), "midday": len(AGENTS), "closeout": len(AGENTS) - 1}
+    assert Counter(each["slot"] for each in receipts if each["day"] == first) == came
     (reminded,) = [e["result"] for e in steps(played, "sync") if not e["args"]]
     assert reminded["carried"]["open"] == ["job:social-broadcast"]
 
@@ -272,7 +272,7 @@ def test_options_that_cannot_be(command: Command, words: tuple[str, str]) -> Non
 def test_at_a_terminal(operator: Command) -> None:
     """At a terminal there is colour, without it with NO_COLOR, and every line says who and what in the same words.
 
-    How long the log is at the end is left out: the scheduler may have accounted for a window meanwhile, or not yet.
+    How long the log is at the end is left out, since time passes meanwhile, and when they connected.
     """
     shown = []
     for env in ({}, {"NO_COLOR": "1"}):
@@ -283,7 +283,7 @@ def test_at_a_terminal(operator: Command) -> None:
             told = [line for line in screen.text.splitlines() if re.match(r"  \d\d:\d\d  | {22}\S", line)]
             assert max(map(len, told)) <= COLUMNS
             story = " ".join(screen.text.split()).partition("connects by")[2]
-            story = re.sub(r"\b\d+ entries", "… entries", story)
+            story = re.sub(r"\b\d+ entries: numbers|\b\d\d:\d\d (?=\S+ connects)", "…", story)
             shown.append(re.sub(r"\b(demo-|fa_|ci_|hd_|digest )\w+", "…", story))
     assert shown[0] == shown[1]
 

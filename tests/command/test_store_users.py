@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from store.engine import acl
+from store.engine.script import sha_of, text_of
 
 from .running import Command
 
@@ -36,6 +37,20 @@ def test_a_new_password_comes_into_force_with_the_file(command: Command, tmp_pat
     assert (shared / "lm-read").read_text() == "another\n"
     assert (shared / "users.acl").read_text() == (folder / "users.acl").read_text() != before
     assert sorted(path.name for path in shared.iterdir()) == ["lm-read", "users.acl"]
+
+
+def test_another_version_writes_the_file_anew(command: Command, tmp_path: Path) -> None:
+    """A file of a version with other scripts, and its copies, are replaced by the file of this one; no password is."""
+    folder, shared = tmp_path / "store", tmp_path / "shared"
+    copy = f"--copy={shared}=users.acl,lm-read"
+    assert command.run("store-users", str(folder), copy).code == 0
+    before = {path: path.read_text() for path in (*folder.iterdir(), *shared.iterdir()) if path.is_file()}
+    for each in (folder, shared):
+        older = before[each / "users.acl"].replace(sha_of(text_of("keep")), "0" * 40)
+        assert older != before[each / "users.acl"]
+        (each / "users.acl").write_text(older)
+    assert command.run("store-users", str(folder), copy, "--json").json["acl_changed"]
+    assert {path: path.read_text() for path in before} == before
 
 
 def test_what_cannot_be_done_is_told(command: Command, tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from store import telemetry
 from store.telemetry import masked
 
 from .running import PATIENCE, environment
@@ -29,6 +31,7 @@ except ValueError:
     log.exception("failed")
 """
 
+BOT = "AAE" + "b" * 32
 SECRETS = (
     ("Bearer lmk_0a1b_c0ffee", "Bearer lmk_0a1b_…"),
     ("https://host/k/lms_0a1b_c0ffee/mcp", "https://host/k/lms_0a1b_…/mcp"),
@@ -36,6 +39,10 @@ SECRETS = (
     ("rediss://lm-api:c0ffee@host:6379", "rediss://…@host:6379"),
     ("http://host/a@b", "http://host/a@b"),
     ("ask_AAECAwQFBgcICQoLDA0ODw", "ask_AAECAwQFBgcICQoLDA0ODw"),
+    (f"no /bot123456789:{BOT}/getMe", "no /bot123456789:…/getMe"),
+    (f"no /bot123456789%3A{BOT}/getMe", "no /bot123456789%3A…/getMe"),
+    (f"no%2Fbot123456789%253a{BOT}%2FgetMe", "no%2Fbot123456789%253a…%2FgetMe"),
+    (f"123456789:{BOT}", "123456789:…"),
 )
 
 
@@ -67,3 +74,14 @@ def test_lines_of_json_without_secrets(tmp_path: Path) -> None:
 def test_masked(text: str, shown: str) -> None:
     """What proves something is blotted out, what only names something stays."""
     assert masked(text) == shown
+
+
+def test_a_bots_secret_is_blotted_out_alone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who knows a token has its secret part blotted out wherever it stands, and no other word for one that is short."""
+    monkeypatch.setattr(telemetry, "_hidden", set())
+    secret = "AAF_" + "c-" * 16
+    assert masked(f"key {secret} bad") == f"key {secret} bad"
+    telemetry.hide(f"123456789:{secret}")
+    telemetry.hide("1:bad")
+    telemetry.hide("")
+    assert masked(f"key {secret} bad, x{secret}x, {quote(f'9:{secret}', safe='')}") == "key … bad, x…x, 9%3A…"

@@ -39,7 +39,7 @@ from starlette.routing import Route
 
 from api.hosts import Hosts
 from api.mcp_wire import Wire, has_progress_token
-from api.server import Bounded
+from store.listening import Bounded
 from tests.conformance.fixture_tools import BUS, DONE, PNG, TOOLS, Context, Json, image, needing, resource, text
 
 LISTS: tuple[CacheableMethod, ...] = (

@@ -109,7 +109,8 @@ async def test_five_hundred_agents_and_two_thousand_jobs(
         jobs = await _walked(ana, f"{home}jobs?stage=todo")
         assert len(jobs) == len(set(jobs)) == JOBS
         assert len(await _walked(ana, f"{home}jobs?stage=todo&plan=half")) == JOBS // 2
-        for path in ("job/j0", "fleet/agent:grok", "fleet/agent:codex", "fleet/agent:a0", "jobs/new", "fleet/note"):
+        more = ("fleet/agent:codex", "fleet/agent:a0", "jobs/new", "fleet/note", "syncs", "syncs/times")
+        for path in ("job/j0", "fleet/agent:grok", *more):
             await _page(ana, f"{home}{path}")
 
 

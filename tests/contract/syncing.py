@@ -2,11 +2,17 @@
 
 import json
 import secrets
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from store.domain.commit import Commit, put
+from store.domain.space import Space
+from store.engine.reads import Doc
+from store.verbs.call import Call, Row
 from store.verbs.catalog import ROWS
+from store.verbs.perform import perform
 from store.verbs.render import text
 from tests.tokenizer import tokens
 from tests.world import Result, World
@@ -38,6 +44,17 @@ async def moved(world: World, at: str, *, zone: str = ZONE, day: date | None = N
 async def clock(world: World) -> datetime:
     """The space's clock."""
     return datetime.fromisoformat((await world.operate("connection"))["clock"])
+
+
+async def set_space(world: World, **fields: Any) -> None:
+    """Change what stands in the space."""
+
+    async def change(call: Call) -> Commit:
+        space = await call.read(Doc(Space, world.space))
+        assert space
+        return Commit(result={}, puts=(put(replace(space, **fields)),))
+
+    await perform(world.store, world.operator, Row("change", "manage", change), {})
 
 
 async def receipt(world: World, who: str = GROK, **more: Any) -> Result:

@@ -129,6 +129,28 @@ async def test_c06_revoking_changes_nothing_of_what_is_remembered(world: World) 
     assert (await world.do("human:ana", "view", what=ask["trail"]))["status"] == "pending"
 
 
+async def test_c06_an_agent_whose_keys_are_all_revoked_leaves_the_fleet(world: World) -> None:
+    """Once nothing is open with it; its page stays, and another key brings it back."""
+
+    async def fleet() -> list[str]:
+        rows = (await world.do("human:ana", "fleet"))["principals"]
+        return sorted(row["id"] for row in rows if row["id"].startswith("agent:"))
+
+    for _ in range(2):
+        await world.agent("muse")
+    item = (await world.do("agent:codex", "handoff", to="agent:muse", summary="Look at this"))["item"]
+    keys = [k["key"] for k in (await world.do("human:ana", "keys"))["keys"] if k["name"] == "muse"]
+    for key in keys:
+        assert await fleet() == ["agent:codex", "agent:grok", "agent:muse"]
+        await world.do("human:ana", "revoke", name=key)
+    assert await fleet() == ["agent:codex", "agent:grok", "agent:muse"]
+    await world.do("agent:codex", "handoff", withdraw=item)
+    assert await fleet() == ["agent:codex", "agent:grok"]
+    assert "agent:muse" in str(await world.do("human:ana", "fleet", principal="muse"))
+    await world.agent("muse")
+    assert await fleet() == ["agent:codex", "agent:grok", "agent:muse"]
+
+
 @pytest.mark.parametrize("kind", [*sorted(KINDS - set(NOTE_KINDS)), "nonsense"])
 async def test_c10_c11_reserved_kinds_name_the_tool_to_use(world: World, kind: str) -> None:
     """Kinds of people and tools are refused in note, with what to call instead, and nothing is written."""
@@ -213,3 +235,18 @@ async def test_c03_a_key_s_profile_narrows_what_it_may_call_on_every_surface(wor
     assert (await world.do("agent:muse", "note", **NOTE))["ok"]
     no = await refused("scope_denied", world.do("agent:muse", "status", doing="a"))
     assert no.facts["rule"] == "profile-of-the-key"
+
+
+async def test_a_key_that_ends_soon_stands_in_its_own_brief(world: World) -> None:
+    """Its agent is told a week before, with whom to hand it to; others do not see it, and a renewed key is no news."""
+    await world.pass_time(84 * DAY)
+    await world.operate("renew", name="codex", days=90)
+    (line,) = (await world.do("agent:grok", "brief"))["brief"]["key"]
+    assert (line["key"], line["ends_in"]) == (world.badges["agent:grok"].id, "5d")
+    assert line["next"]["args"]["to"] == "role:owner"
+    assert "key" in (await world.do("agent:grok", "start"))["brief"]
+    assert "key" not in (await world.do("agent:codex", "brief"))["brief"]
+    assert "key" not in (await world.do("agent:codex", "brief", agent="grok"))["brief"]
+    await world.do("agent:grok", "handoff", to="role:owner", summary="Renew my key")
+    await world.operate("renew", name="grok", days=90)
+    assert "key" not in (await world.do("agent:grok", "brief"))["brief"]

@@ -73,7 +73,7 @@ async def test_c21_a_tap_decides(phones: World) -> None:
     ask = await asked(phones)
     done = await (await carded(phones, ask, BO)).tap("approve", text="Looks good")
     assert (done["status"], done["by"], done["via"], done["assurance"]) == ("approved", BO, "telegram", "telegram")
-    assert done["says"].startswith("bo approved this just now on Telegram")
+    assert done["says"].startswith("You approved this just now on Telegram")
     entry = (await history(phones, ask["trail"], "decided"))[0]
     assert (entry["by"], entry["via"]) == (BO, "telegram")
     used = await phones.do("agent:grok", "redeem", trail=ask["trail"])
@@ -261,6 +261,28 @@ async def test_c56_a_question_goes_to_the_agent_and_its_answer_to_every_card(pho
         f"And {n}?" for n in range(1, 6)
     ]
     assert (await it.tap("approve"))["status"] == "approved"
+
+
+async def test_c56_an_answer_is_told_to_who_asked(phones: World) -> None:
+    """To all who asked since the answer before, and what is added to it to the same; to nobody else."""
+    ask = await asked(phones)
+    ref = f"ask:{ask['trail']}"
+    its = {who: await carded(phones, ask, who) for who in (ANA, BO)}
+
+    async def answers(text: str) -> dict[str, list[str]]:
+        note = {"where": "job:release", "kind": "answer", "answers": ask["trail"], "summary": text}
+        await phones.do("agent:grok", "note", **note)
+        assert ref in await marked(phones)
+        return {to["who"]: [each["text"] for each in to["answers"]] for to in (await card(phones, ref, ANA, BO))["to"]}
+
+    await its[BO].tap("ask_back", text="Which registry?")
+    assert await answers("The public one") == {ANA: [], BO: ["The public one"]}
+    assert await answers("And a mirror") == {ANA: [], BO: ["The public one", "And a mirror"]}
+    for who in (ANA, BO):
+        await its[who].tap("ask_back", text="When?")
+    assert await answers("Now") == {ANA: ["Now"], BO: ["The public one", "And a mirror", "Now"]}
+    await its[ANA].tap("ask_back", text="Why?")
+    assert await answers("So") == {ANA: ["Now", "So"], BO: ["The public one", "And a mirror", "Now"]}
 
 
 async def test_c07_who_is_no_approver_any_more_decides_nothing(phones: World) -> None:

@@ -9,9 +9,10 @@ from structlog.testing import capture_logs
 
 from api.app import create
 from api.internal import PATH, SIGN, WAYS
+from store.domain.ids import short_code
 from store.domain.pairing import NOBODY
 from store.settings import load
-from tests.contract.phoning import ACCOUNTS, ANA, BO, CY, Card, carded, door, pair, private, said, unchanged
+from tests.contract.phoning import ACCOUNTS, ANA, BO, CY, Card, card, carded, door, pair, private, said, unchanged
 from tests.contract.test_gate import asked, refused
 from tests.surfaces.server import BOT_SECRET
 from tests.world import Result, World
@@ -136,16 +137,54 @@ async def test_the_door_opens_by_the_name_that_the_bot_has_for_us(world: World) 
 
 async def test_a_phone_hears_nothing_of_programs(phones: World, it: Card) -> None:
     """Each refusal has a sentence for people beside the one for programs, and so has each answer."""
-    assert (await it.tap("reject"))["says"].startswith("bo rejected this")
+    assert (await it.tap("reject"))["says"].startswith("You rejected this")
     no = await refused("already_settled", it.tap("approve"))
-    assert str(no.facts["says"]).startswith("bo rejected this")
+    assert str(no.facts["says"]).startswith("You rejected this")
     assert "human:bo" in no.message
+    no = await refused("already_settled", door(phones, "typed", **private(ANA, verb="approve", code=code(it))))
+    assert str(no.facts["says"]).startswith("bo rejected this")
+    assert (await (await carded(phones, await asked(phones, summary="And?"), BO)).tap("approve"))["says"].startswith(
+        "You approved this just now on Telegram. grok can use it once, until "
+    )
     alone = private(BO, verb="inbox", args={})
     await phones.operate("human", name="bo", role="none")
     no = await refused("scope_undeclared", door(phones, "verb", **alone))
     assert "no space now" in str(no.facts["says"])
     no = await refused("unauthenticated", door(phones, "verb", **private(CY, verb="inbox", args={})))
     assert "/start CODE" in str(no.facts["says"])
+
+
+def code(it: Card) -> str:
+    """The short code that stands on a card."""
+    return short_code(it.copy.ref.partition(":")[2])
+
+
+async def test_a_code_that_is_handed_over_again_tells_the_first_result(phones: World) -> None:
+    """Whoever decided by a code hears that they have, also where the first answer was lost on its way."""
+    for verb, seen, status in (
+        ("approve", (0, 1), "approved"),
+        ("reject", (0, 1), "rejected"),
+        ("reject", (0,), "rejected"),
+    ):
+        it = await carded(phones, await asked(phones, summary=f"{verb} {seen}"), BO, pages=2, seen=seen)
+        line = private(BO, verb=verb, code=code(it))
+        first = await door(phones, "typed", **line)
+        assert first["status"] == status
+        assert await door(phones, "typed", **line) == {**first, "replayed": True}
+
+
+async def test_a_code_of_what_is_over_says_who_decided(phones: World, it: Card) -> None:
+    """To whoever could have decided it, with a card of theirs or without; to others nothing is said of it."""
+    await phones.human("cy", "member")
+    await pair(phones, CY)
+    await it.tap("reject", text="Not now")
+    for who, by in ((BO, "You"), (ANA, "bo")):
+        for verb in ("approve", "reject"):
+            typed = door(phones, "typed", **private(who, verb=verb, code=code(it)))
+            no = await unchanged(phones, "already_settled", typed)
+            assert str(no.facts["says"]).startswith(f'{by} rejected this just now on Telegram: "Not now".')
+    typed = door(phones, "typed", **private(CY, verb="reject", code=code(it)))
+    await forged(phones, "not_found", typed, why="Nothing that waits for you")
 
 
 async def test_without_the_setting_there_is_no_door(world: World) -> None:
@@ -201,6 +240,24 @@ async def test_c21_a_button_is_of_one_message(phones: World, it: Card) -> None:
     await forged(phones, "not_found", door(phones, "tap", **press | {"message": it.copy.message + 1}), why=gone)
     for token in (secrets.token_hex(6), "", "x", "x" * 5000, f"{it.copy.token}x", "../../etc", "a b c d e f "):
         await forged(phones, "not_found", door(phones, "tap", **press | {"token": token}), why=gone)
+
+
+async def test_c21_a_button_whose_message_is_not_known_is_no_other_cards(phones: World, it: Card) -> None:
+    """A copy that may have arrived is pressed on its own message, and never on one that is another card."""
+    other = await carded(phones, await asked(phones, summary="Another?"), BO)
+    unsure = await it.now(message=0, state="uncertain")
+    press = unsure.pressing("approve")
+    await forged(phones, "not_found", door(phones, "tap", **press | {"message": other.copy.message}), why="not in use")
+    assert (await door(phones, "tap", **press | {"message": 99_999}))["status"] == "approved"
+
+
+async def test_each_bot_has_update_numbers_of_its_own(phones: World, it: Card) -> None:
+    """Told again by the same bot it is the same reply; by the bot of another token it is another one."""
+    reply = it.pressing("reply", text="Which one?")
+    for bot in (7, 7, 8):
+        await door(phones, "tap", **reply, bot=bot)
+    thread = (await card(phones, it.copy.ref))["thread"]
+    assert [turn["kind"] for turn in thread] == ["question", "question"]
 
 
 async def test_c21_nobody_decides_in_a_group(phones: World, it: Card) -> None:

@@ -147,6 +147,39 @@ async def test_one_account_is_paired_with_one_person_however_many_confirm(world:
         await world.do(won[0], "unpair")
 
 
+async def test_the_first_word_on_a_claim_counts(world: World) -> None:
+    """Yes and no at once, of a person and an owner: one of them is so, the other is refused, and the account agrees."""
+    both = [(ANA, True), (BO, False)]
+    for n in range(16):
+        code = (await world.operate("pairing", person="bo", life="2h"))["code"]
+        claim = (await claimed(world, CY, code))["claim"]
+        said = [world.do(who, "confirm", claim=claim, yes=yes) for who, yes in (both if n % 2 else both[::-1])]
+        out = await asyncio.gather(*said, return_exceptions=True)
+        (told,) = [each for each in out if isinstance(each, dict)]
+        (no,) = [each for each in out if not isinstance(each, dict)]
+        assert getattr(no, "code", "") == "already_settled"
+        assert await world.store.shared.accounts.person(ACCOUNTS[CY]) == (BO if told["paired"] else "")
+        assert (await door(world, "claim", claim=claim))["state"] == ("paired" if told["paired"] else "refused")
+        if told["paired"]:
+            await world.do(BO, "unpair")
+
+
+@pytest.mark.parametrize("far", ["said", "paired"])
+async def test_a_yes_that_was_broken_off_cannot_become_a_no(world: World, far: str) -> None:
+    """Whoever confirms dies once the word is kept, or the account theirs: no is refused, yes ends what was begun."""
+    accounts = world.store.shared.accounts
+    claim = await claimed(world, BO, await code_of(world, BO))
+    assert await accounts.word(claim["claim"], True)
+    stored = await accounts.claim(claim["claim"])
+    assert stored
+    if far == "paired":
+        assert await accounts.pair(account_of(stored))
+    no = await unchanged(world, "already_settled", world.do(BO, "confirm", claim=claim["claim"], yes=False))
+    assert "/unpair yes" in no.message
+    assert (await world.do(BO, "confirm", claim=claim["claim"], yes=True))["paired"]
+    assert await accounts.person(ACCOUNTS[BO]) == BO
+
+
 async def test_one_person_has_one_account_however_many_they_confirm(world: World) -> None:
     """Two accounts confirmed at once for one person: one of them is theirs, and the other is nobody's."""
     users = [4_999_999_991, 4_999_999_992]

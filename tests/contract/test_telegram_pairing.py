@@ -242,7 +242,7 @@ async def test_unpairing_from_the_phone(world: World) -> None:
     assert (done["person"], done["paired"]) == (BO, False)
     assert await marked(world) == {it.copy.ref}
     assert one(await card_of(world, it.copy.ref, BO), BO) == {
-        "who": BO, "chat": 0, "can": [], "silent": False, "wanted": False, "lost": False
+        "who": BO, "chat": 0, "can": [], "silent": False, "wanted": False, "lost": False, "reads": False, "answers": []
     }  # fmt: skip
     await unchanged(world, "unauthenticated", it.tap("approve"))
     await unchanged(world, "not_found", world.do(BO, "unpair"))

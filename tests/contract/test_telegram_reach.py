@@ -80,6 +80,22 @@ async def test_c33_asks_go_to_who_is_on_call(phones: World) -> None:
     ]  # fmt: skip
 
 
+async def test_c33_who_gets_no_card_is_not_said_to_be_asked(phones: World) -> None:
+    """While somebody is on call the others are asked in the console alone, and on nobody's phone, until they are."""
+    await signed_out(phones, BO)
+    await phones.do(CY, "oncall")
+    ask = await asked(phones)
+    ref = f"ask:{ask['trail']}"
+    assert {each["who"]: each["reach"] for each in ask["asked"]} == {ANA: ["console"], CY: ["console", "telegram"]}
+    assert (await card(phones, ref))["asked"] == [CY]
+    await carded(phones, ask, BO)  # who asked for it with /pending
+    assert (await card(phones, ref))["asked"] == [BO, CY]
+    await lost(phones, CY)
+    again = await asked(phones)
+    assert [each["who"] for each in again["asked"]] == [ANA, BO, CY]
+    assert (await card(phones, ref))["asked"] == [ANA, BO, CY]
+
+
 async def test_c33_who_cannot_be_on_call(phones: World) -> None:
     """Without an account, or without the role, nobody is."""
     await phones.human("di", "approver")
@@ -176,7 +192,8 @@ async def test_c20_who_begins_to_wait_after_it_was_found_is_told_too(phones: Wor
     for who in (ANA, BO, CY):
         await lost(phones, who)
     first = await phones.do("agent:grok", "follow", what=ask["trail"], wait=20)
-    assert (first["status"], first["warning"], first["changes"]) == ("pending", "no_approver_reachable", [])
+    assert (first["status"], first["warning"]) == ("pending", "no_approver_reachable")
+    assert [line["kind"] for line in first["changes"]] == ["undelivered"]
     assert first["next"]["args"] == {"what": ask["trail"], "since": first["cursor"]}
     wait = asyncio.create_task(phones.do("agent:grok", "follow", wait=20, **first["next"]["args"]))
     await door(phones, "reached", user=ACCOUNTS[CY])

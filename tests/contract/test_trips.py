@@ -80,6 +80,9 @@ CALLS: list[tuple[int, str, str, Args]] = [
     (3, GROK, "jobs", {}),
     (4, CODEX, "brief", {}),
     (4, GROK, "brief", {"agent": "codex"}),
+    (4, "human:ana", "syncs", {}),  # while no window is open
+    (1, "human:ana", "rhythm", {"days": "mon-fri"}),
+    (1, "human:ana", "attend", {"on": True}),
 ]
 
 

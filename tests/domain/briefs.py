@@ -11,6 +11,7 @@ from store.domain.ask import Ask, step
 from store.domain.brief import Brief, assemble
 from store.domain.entry import ABSENT, Entry, Logged
 from store.domain.fact import Fact
+from store.domain.grant import Grant
 from store.domain.huddle import Huddle
 from store.domain.item import Item
 from store.domain.item import step as item_step
@@ -159,6 +160,12 @@ class Material:
         self.documents.append(made)
         return made
 
+    def key(self, *, left: int = 6 * DAY) -> None:
+        """The key that we call by, with so much time left of 30 days."""
+        expires = NOW + left
+        made = Grant(id="4b8c1f0e2d73", principal=ME, via="token", created=expires - 30 * DAY, expires=expires)
+        self.slots["key"] = made
+
     def who(self, name: str = "Codex", role: str = "Security & Verification Lead") -> None:
         """Who we are."""
         self.slots["who"] = Who(id=ME, name=name, role=role, since=NOW - 30 * DAY)
@@ -263,6 +270,8 @@ def at_random(seed: int) -> Material:
         m.who(says(80), r.choice(("", says(120))))
     if r.random() < 0.5:
         m.window(r.choice(("morning", "midday", "closeout")), ago=r.choice((MINUTE, 3 * HOUR)))
+    if r.random() < 0.3:
+        m.key(left=r.choice((MINUTE, 6 * DAY, 20 * DAY)))
     if r.random() < 0.8:
         m.now(says(1000), ago=r.choice((MINUTE, DAY)), blocked=r.choice(("", says(1000))))
     if r.random() < 0.8:

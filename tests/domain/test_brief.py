@@ -120,6 +120,7 @@ def everything() -> Material:
     m.who()
     m.now()
     m.job()
+    m.key()
     m.recap("Shipped it.", "Rest")
     m.fact("Old truth")
     m.note("a note")
@@ -142,14 +143,14 @@ def everything() -> Material:
 
 
 def test_the_weightiest_come_first() -> None:
-    """Verdicts, questions, items, seats, blockers, the window, asks, mailbox, recap, Now, facts due, jobs."""
+    """Verdicts, questions, items, seats, blockers, the window, asks, mailbox, recap, Now, facts due, key, jobs."""
     words = [
         '"Old approval"', '"Fresh approval"',
         '"Dead"', '"Turned down"', '"Rejected"',
         '"Which?"',
         '"Sooner work"', '"Later work"', '"Lapsed work"', '"Sit here"', '"To close"',
         '"no key"', "morning sync", '"May I?"', '"a note"',
-        '"Shipped it."', '"Rest"', '"Reviewing PR backlog"', '"Old truth"', '"Rebuild the login"',
+        '"Shipped it."', '"Rest"', '"Reviewing PR backlog"', '"Old truth"', "your key", '"Rebuild the login"',
     ]  # fmt: skip
     lines = said(everything().brief(8000).result)
     assert [next(w for w in words if w in line) for line in lines] == words
@@ -172,6 +173,7 @@ def test_each_line_names_its_age_and_ends_with_its_call() -> None:
         "Old truth": 'logmem_note {"where":"job:auth-flow","kind":"fact","supersedes":"fa_',
         "May I?": 'logmem_follow {"what":"ask_',
         "a note": 'logmem_view {"what":"mb_',
+        "your key": 'logmem_handoff {"to":"role:owner","summary":"…"}',
         "morning": 'logmem_sync {"receipt":true,"slot":"morning","outcome":"pass|attention|blocked","notes":"…"}',
     }.items():
         assert f" -> {call}" in next(line for line in lines if word in line)
@@ -227,6 +229,22 @@ def test_who_waits_for_us_comes_first_among_the_blocked() -> None:
     m.blocked("agent:b", "new", waiting_on="agent:codex", ago=HOUR)
     m.blocked("agent:c", "newer", waiting_on="an answer of codex, please", ago=MINUTE)
     assert [line["who"] for line in m.brief().result["brief"]["blockers"]] == ["agent:b", "agent:c", "agent:a"]
+
+
+def test_a_key_that_ends_soon_is_told_of() -> None:
+    """From a week before on, above what others wait for on the last day; a key that was made short is no news."""
+    made = everything()
+    for left, word, ends in ((8 * DAY, "", ""), (6 * DAY, "24h ago", "6d"), (20 * HOUR, "4h ago", "20h")):
+        made.key(left=left)
+        found = [line for line in said(made.brief(8000).result) if "your key" in line]
+        assert len(found) == bool(word)
+        assert all(word in line and f"ends in {ends}," in line for line in found)
+    sections = [line.section for line in lines_of(made.view)]
+    assert sections.index("key") < sections.index("blockers")
+    short = Material()
+    short.key(left=20 * HOUR)
+    short.slots["key"] = replace(short.slots["key"], created=NOW - HOUR)
+    assert said(short.brief(8000).result) == ["Nothing is outstanding."]
 
 
 def test_now_and_recap_grow_stale() -> None:

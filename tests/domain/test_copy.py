@@ -60,6 +60,15 @@ def test_a_copy_whose_message_is_not_known_is_pressed_too() -> None:
     """When a send timed out, nobody knows the number of the message, and it may have arrived."""
     unsure = replace(SENT, message=0, state="uncertain")
     assert check_press(unsure, user=ANA, chat=ANA, message=99) is unsure
+    assert check_press(unsure, user=ANA, chat=ANA, message=99, holder=unsure.token) is unsure
+
+
+def test_a_copy_whose_message_is_not_known_is_no_other_copys() -> None:
+    """A message that is known to be another copy is none that this button stands under."""
+    unsure = replace(SENT, message=0, state="uncertain")
+    with pytest.raises(Refused) as no:
+        check_press(unsure, user=ANA, chat=ANA, message=99, holder="another_one")
+    assert no.value.code == "not_found"
 
 
 @pytest.mark.parametrize(

@@ -60,3 +60,24 @@ def test_who_may_enter_no_space_is_told_that() -> None:
     assert says(Refused("scope_undeclared", "x", spaces=["a", "b"])).endswith("a, b.")
     assert "/start CODE" in says(Refused("unauthenticated", "x"))
     assert says(Refused("unauthenticated", "2 more tries are left.", tries_left=2)) == "2 more tries are left."
+
+
+def test_a_sentence_about_oneself() -> None:
+    """Whoever is told it is "you", and nobody whose name only begins so; what is quoted stays."""
+    for said, told in (
+        ("human:ana approved this just now.", "You approved this just now."),
+        ("Nothing changed. human:ana is no approver now.", "Nothing changed. You are no approver now."),
+        (
+            "This is for every owner; human:ana is none of them now.",
+            "This is for every owner; you are none of them now.",
+        ),
+        ("This is for human:bo to confirm; you are human:ana.", "This is for bo to confirm; you are ana."),
+        (
+            "Approved by human:ana. human:ana-mary and human:ana.b were asked.",
+            "Approved by you. ana-mary and ana.b were asked.",
+        ),
+        ('human:ana said "human:ana is here".', 'You said "human:ana is here".'),
+        ("human:ana answers for the key.", "You answer for the key."),
+    ):
+        assert for_people(said, me="human:ana") == told
+    assert for_people("human:ana approved this.") == "ana approved this."

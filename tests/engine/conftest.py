@@ -35,12 +35,23 @@ def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def judge(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[redis.Redis]:
     """The same users on a server whose default user may ask what they may do."""
     folder = tmp_path_factory.mktemp("judge")
+    with plain(program, folder, watched(folder)) as socket, connect(socket) as client:
+        yield client
+
+
+@pytest.fixture
+def hurried(program: Path, tmp_path: Path) -> Iterator[Path]:
+    """The socket of a server with the same users that takes a script for endless after 50 ms."""
+    with plain(program, tmp_path, [*watched(tmp_path), "--busy-reply-threshold", "50"]) as socket:
+        yield socket
+
+
+def watched(folder: Path) -> list[str]:
+    """Options of a server with the store's users, their password `x`, and a default user who may do all."""
     rendered = acl.render(dict.fromkeys(USERS, "x")).splitlines()
     lines = ["user default on nopass ~* &* +@all", *(line for line in rendered if " default " not in line)]
     (folder / "users.acl").write_text("\n".join(lines) + "\n")
-    options = ["--aclfile", str(folder / "users.acl")]
-    with plain(program, folder, options) as socket, connect(socket) as client:
-        yield client
+    return ["--aclfile", str(folder / "users.acl")]
 
 
 @pytest.fixture(scope="module")

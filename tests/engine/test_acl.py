@@ -14,6 +14,7 @@ from .users import (
     CHANNELS,
     COMMON,
     FOR_ALL,
+    KNOWING,
     REFUSED,
     SCRIPTS,
     SEGMENT,
@@ -29,7 +30,7 @@ from .users import (
 # All that is neither a read nor a write of data, for each user: the whole list.
 OTHERS = {
     "lm-api": COMMON | SCRIPTS | CHANNELS | {"wait"},
-    "lm-scheduler": COMMON | SCRIPTS | {"wait"},  # and one on a channel
+    "lm-scheduler": COMMON | KNOWING | {"wait"},  # one on a channel, and its scripts: see test_acl_scripts.py
     "lm-bot": FOR_ALL
     | {
         "hello",
@@ -38,12 +39,11 @@ OTHERS = {
         "client|setname",
         "client|id",
         "time",
-        "eval",
-        "evalsha",
+        "script|load",
         "unsubscribe",
-    },  # and two on channels
+    },  # two on channels, and its scripts
     "lm-read": COMMON,
-    "lm-admin": COMMON | SCRIPTS | CHANNELS | TRANSACTION | {"wait"},
+    "lm-admin": COMMON | SCRIPTS | CHANNELS | TRANSACTION | {"wait", "script|kill"},
 }
 
 

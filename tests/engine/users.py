@@ -47,7 +47,8 @@ WRITES = {
 
 FOR_ALL = {"quit", "reset"}  # no ACL can take these away; `reset` ends as the default user, who is off
 COMMON = FOR_ALL | {"hello", "auth", "ping", "client|setname", "client|id", "info", "config|get", "time"}
-SCRIPTS = {"eval", "evalsha", "script|load", "script|exists"}
+KNOWING = {"script|load", "script|exists"}
+SCRIPTS = KNOWING | {"eval", "evalsha"}
 CHANNELS = {"publish", "subscribe", "unsubscribe"}
 TRANSACTION = {"multi", "exec", "discard", "watch", "unwatch"}
 

@@ -250,8 +250,9 @@ async def _looked(day: Day) -> None:
     await day.speak("discover", NEW, "server/discover")
     await day.speak("new", NEW, "tools/call", name="logmem_status", arguments=status)
     await day.speak("refused", NEW, "tools/call", name="logmem_redeem", arguments={"trail": trail(9)})
-    for verb in ("board", "fleet", "keys", "people", "sessions"):
+    for verb in ("board", "fleet", "syncs", "keys", "people", "sessions"):
         await day.show(ANA, verb)
+    day.out.results["syncs"]["leader"] = {"leads": True, "for_s": 9}  # of all spaces
 
 
 async def _connected(day: Day) -> None:
@@ -288,7 +289,8 @@ async def _ended(day: Day) -> None:
     await day.show(GROK, "recap")
     await day.show(ANA, "renew")
     await day.show(ANA, "revoke")
-    await day.show(ANA, "four_eyes")
+    for verb in ("four_eyes", "rhythm", "attend"):
+        await day.show(ANA, verb)
     await _phoned(day)
     mine = day.world.badges[ANA].id
     await day.tick()

@@ -39,7 +39,7 @@ async def test_what_is_new_is_kept_in_its_order(keep: BotScript) -> None:
     waiting = await updates.waiting()
     assert [json.loads(each.raw) for each in waiting] == given
     seen = dict(await keep.admin.zrange(of_bot("seen"), 0, -1, withscores=True))
-    assert set(seen) == {b"7", b"8", b"900000000000"}
+    assert set(seen) == {b"0:7", b"0:8", b"0:900000000000"}
     assert all(low <= at <= high for at in seen.values())
     assert {at % 1 for at in seen.values()} == {0}
 
@@ -57,16 +57,24 @@ async def test_each_is_kept_once(keep: BotScript) -> None:
     assert await updates.keep([]) == 0
 
 
+async def test_each_bot_has_numbers_of_its_own(keep: BotScript) -> None:
+    """After another token was set, an update is new though one of the bot before had its number."""
+    updates = updates_of(keep)
+    one, other = updates.of(7), updates.of(8)
+    assert [await each.keep([update(5)]) for each in (one, other, one, other)] == [1, 1, 0, 0]
+    assert len(await updates.waiting()) == 2
+
+
 async def test_memory_ends(keep: BotScript) -> None:
     """A number is known for 48 hours and no longer, since Telegram may use it again for something else."""
     updates, now = updates_of(keep), await keep.now()
-    remembered = {"1": now - MEMORY - MINUTE, "2": now - MEMORY + MINUTE}
+    remembered = {"0:1": now - MEMORY - MINUTE, "0:2": now - MEMORY + MINUTE}
     await keep.admin.zadd(of_bot("seen"), remembered)
     assert await updates.keep([update(2)]) == 0
-    assert not await keep.admin.zscore(of_bot("seen"), "1")
+    assert not await keep.admin.zscore(of_bot("seen"), "0:1")
     assert await updates.keep([update(1)]) == 1
-    assert await keep.admin.zscore(of_bot("seen"), "1") >= now
-    assert await keep.admin.zscore(of_bot("seen"), "2") >= now  # from when it was last sent
+    assert await keep.admin.zscore(of_bot("seen"), "0:1") >= now
+    assert await keep.admin.zscore(of_bot("seen"), "0:2") >= now  # from when it was last sent
 
 
 async def test_who_has_lost_the_lease_keeps_nothing(keep: BotScript) -> None:

@@ -13,11 +13,11 @@ import pytest
 
 from scheduler.tick import Superseded
 from store import invariants
-from store.domain.calendar import windows_of
+from store.domain.calendar import SLOTS, windows_of
 from store.domain.commit import Commit, put
 from store.domain.errors import Refused
 from store.domain.moments import HOUR, MINUTE
-from store.domain.occurrence import SYNC, Occurrence, Rhythm, begun, occurrence_id
+from store.domain.occurrence import SYNC, Occurrence, Rhythm, begun, is_no_news, occurrence_id
 from store.domain.space import Space
 from store.engine.client import Target, open_client
 from store.engine.embedded import Embedded
@@ -182,7 +182,11 @@ async def check_told(world: World, found: dict[str, Occurrence]) -> None:
     for counted in (ends, overdue, reminders):
         assert not [key for key, count in counted.items() if count > 1]
     told = {key.split()[0] for key in ends}
-    assert told == {id for id, each in found.items() if each.ended}
+    assert told == {id for id, each in found.items() if each.accounted}
+    untold = [each for each in found.values() if each.ended and not each.accounted]
+    for each in untold:  # nobody is told a second time on a day that nobody was expected
+        before = [found.get(f"{each.day}:{slot}") for slot in SLOTS[: SLOTS.index(each.slot)]]
+        assert is_no_news(each, before)
     assert {key.split()[0] for key in overdue} == {id for id, each in found.items() if each.reminded}
     recaps = Counter((entry.where, entry.payload["shift"]) for entry in entries if entry.kind == "recap")
     assert all(count == 1 for count in recaps.values())

@@ -79,6 +79,8 @@ LARGEST: Mapping[str, list[tuple[str, Args]]] = {
     "human": [(OWNER, {"name": named(94), "role": "owner", "excluded": True})],
     "link": [(OWNER, {"name": named(94)})],
     "four_eyes": [(OWNER, {"rule": "off"})],
+    "rhythm": [(OWNER, {"zone": "America/New_York", "holiday": "2099-12-25", "reason": dear(60)})],
+    "attend": [(OWNER, {"on": True})],
     "recap": [(ME, {"notes": TEXT, "next": [f"{n}{dear(198)}" for n in range(10)]})],
     "end_session": [(OWNER, {"session": "<session>"})],
     "pairing": [(OWNER, {})],

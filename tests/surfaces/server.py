@@ -13,10 +13,11 @@ import pytest
 import uvicorn
 
 from api.app import create
-from api.server import Bounded, Server
+from api.server import Server
 from store.engine.client import Target
 from store.engine.embedded import Embedded
 from store.engine.store import Store, open_store
+from store.listening import Bounded
 from store.settings import load
 
 PATIENCE = 30.0  # seconds to start, to end, and to answer

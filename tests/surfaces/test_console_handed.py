@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.console.inert import said
+from api.console.inert import exactly, said
 from tests.contract.handing import handed
 from tests.surfaces.browser import Browser, Page
 from tests.surfaces.test_console import browser
@@ -116,9 +116,9 @@ async def test_what_is_handed_over_is_inert(http: httpx.AsyncClient, world: Worl
     """The words of a handoff and of a reason are there to be read, whole, as text."""
     item = await given(world, summary=text, to="role:approver")
     ana = browser(http, world)
-    assert said(text) in (await ana.inbox()).root.text
+    assert exactly(text) in (await ana.inbox()).root.text
     page = await opened(ana, item)
     assert page.root.one("h1").text == said(text)
     assert page.actions == ["accept", "decline"]
     await ana.send(page.form("/decline"), reason=text)
-    assert said(text) in (await opened(ana, item)).root.one("div", cls="verdict").text
+    assert exactly(text) in (await opened(ana, item)).root.one("div", cls="verdict").text

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from api.auth import COOKIE
-from api.console.inert import said
+from api.console.inert import doubtful, exactly, said
 from store.engine.client import Target, open_client
 from store.engine.keys import shared
 from tests.surfaces.browser import FORM, OWN_FORM, Browser, Element, Page, fields
@@ -36,6 +36,9 @@ HOSTILE = (
     "a\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301 zalgo",
     "\U000e0041\U000e0042 tags \U0001f468\u200d\U0001f469\u200d\U0001f467",
     "javascript:alert(1) http://evil.example",
+    "Transfer to \u05d0 10 20",
+    "\u0634\u0631\u0627\u0621 (\u0661\u0662)",
+    "\u26a0\ufe0f done for 5\u20ac\ufe0e",
     "back\\slash \\u202e \\n 'quotes' \"double\"",
 )
 
@@ -115,11 +118,13 @@ async def test_text_of_agents_is_inert(http: httpx.AsyncClient, world: World, te
     root = pages[1].root
     assert root.one("h1").text == shown
     assert root.one("title").text.startswith(shown)
-    assert _squeezed(shown) in _squeezed(root.one("div", cls="payload").text)
-    assert _squeezed(shown) in _squeezed(root.one("ol", cls="history").text)
-    assert root.one("label", cls="choice").text.strip() == said(text[:200])
+    sure = exactly(text)
+    assert [e.text for e in root.all("span", cls="exactly")] == [f"Exactly: {sure}"] * doubtful(text)
+    assert _squeezed(sure) in _squeezed(root.one("div", cls="payload").text)
+    assert _squeezed(sure) in _squeezed(root.one("ol", cls="history").text)
+    assert root.one("label", cls="choice").text.strip() == exactly(text[:200])
     inbox = await ana.inbox()
-    assert shown in [e.text for e in inbox.root.all("span", cls="title")]
+    assert sure in [e.text for e in inbox.root.all("span", cls="title")]
 
 
 def _shape(page: Page) -> list[str]:
@@ -191,6 +196,7 @@ async def test_every_page_keeps_others_out(http: httpx.AsyncClient, world: World
             await ana.open(p)
             for p in (f"{here}/", f"{here}/ask/{ask['trail']}", f"{here}/ask/{done['trail']}", "/s/else/")
         ],
+        *[await ana.open(p) for p in (f"{here}/syncs", f"{here}/syncs/times", f"{here}/syncs?weeks=99")],
         *[await ana.open(p) for p in (f"{here}/ask/x", f"{here}/nothing", f"{here}/ask/{ask['trail']}/decide")],
         *[await nobody.open(p) for p in ("/", f"{here}/", fresh, "/sign-in/x", "/sign-in/" + "x" * 32)],
     ]

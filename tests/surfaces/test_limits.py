@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from api import server as bounds
 from api.events import STREAMS
+from store import listening as bounds
 from tests.world import World
 
 PATIENCE = 20.0

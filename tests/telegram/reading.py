@@ -31,7 +31,7 @@ async def reading(
 
     door = Door("http://127.0.0.1:9", "no secret")
     cards = Cards(client, door, store.outbox, store.copies)
-    speaker = Speaker(client, cards, store.copies, store.updates, clock=now)
+    speaker = Speaker(client, cards, store.copies, store.updates, door, clock=now)
     task = asyncio.create_task(Inbox(store.updates, speaker, given, clock=now).run())
     try:
         yield

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot import shelf
 from bot.deck import Cards
 from store.domain.copy import Copy
 from store.engine.lease import LeaseLost
@@ -20,6 +21,13 @@ from tests.world import Result, World
 BAD = "Bad Request: can't parse entities: unsupported start tag"
 LATER = 1_000_000  # an epoch beyond any
 LONG = {"lines": [f"line {n} of what is to be done" for n in range(300)]}  # several pages
+
+
+@pytest.fixture(autouse=True)
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here cards are changed behind the bot's back, which otherwise remembers those that it had in hand."""
+    monkeypatch.setattr(shelf, "KEPT", 0)
+    monkeypatch.setattr(shelf, "SOON", 0)
 
 
 async def put(live: Together, *changed: Copy) -> None:
@@ -190,6 +198,31 @@ async def test_an_edit_finds_that_somebody_has_blocked_the_bot(live: Together) -
         await eventually(back)
 
 
+async def test_an_older_card_of_somebody_who_was_away_shows_the_end_too(live: Together) -> None:
+    """No edit reaches them when it is decided; once they are back, each of their cards shows what became of it."""
+    ana = await live.pair("ana")
+    ask = await live.ask()
+    old = await ana.until(asks)
+    assert await deck(live).offer(live.world.space, f"ask:{ask['trail']}", "human:ana")
+    await ana.until(lambda m: asks(m) and m.id != old.id)
+    await resting(live, ask, ["sent", "sent"])
+    blocked = "Forbidden: bot was blocked by the user"
+    await live.telegram.fault("error", "editMessageText", status=403, description=blocked, chat_id=ana.id, times=None)
+    await live.world.do("human:bo", "decide", trail=ask["trail"], digest=ask["digest"], verdict="approve")
+    both = await resting(live, ask, ["unreachable", "unreachable"])
+    assert await reach(live, "ana") == "lost"
+    await live.telegram.clear_faults()
+    await ana.say("/whoami")
+
+    async def back() -> bool:
+        return await reach(live, "ana") != "lost"
+
+    await eventually(back)
+    await live.store.outbox.mark(live.world.space, f"ask:{ask['trail']}")
+    for copy in both:
+        await ana.until(lambda m, id=copy.message: m.id == id and over(m))  # type: ignore[misc] # of this round
+
+
 def deck(live: Together, epoch: int = 0) -> Cards:
     """Cards beside those of the bot that runs, in no term or in this one."""
     assert live.app
@@ -208,7 +241,7 @@ async def test_an_earlier_term_writes_no_cards(live: Together) -> None:
     with pytest.raises(LeaseLost):
         await deck(live, mine).offer(space, ref, "human:ana")
     with pytest.raises(LeaseLost):
-        await deck(live, mine).pressed(before[0].token, user=ana.id, chat=ana.id, message=card.id)
+        await deck(live, mine).pressed(before[0].token, user=ana.id, chat=ana.id, message=card.id, there=True)
     with pytest.raises(LeaseLost):
         await live.store.outbox.under(mine).settled(space, ref)
     assert await copies(live, ask) == before

@@ -211,6 +211,18 @@ def warns(line: Mapping[str, Any], why: str) -> bool:
     return loud and any(word in f"{line['event']} {line.get('why')} {line.get('code')}" for word in why.split("|"))
 
 
+async def test_a_card_that_may_have_arrived_is_pressed_on_its_own_message(scene: Scene) -> None:
+    """Nobody knows its number: under another card or other words its button does nothing; there it decides."""
+    await scene.live.telegram.fault("apply_then_cut", "sendMessage", times=1, chat_id=scene.ana.id)
+    ask = await scene.live.ask(summary="Shall I go?")
+    unsure = await scene.ana.until(lambda m: "Shall I go?" in m.text)
+    words = await scene.told(scene.ana, await scene.ana.say("/help"))
+    for under in (scene.other, words):
+        await unchanged(scene, refused(scene.ana.tap(under, data=data(unsure))), "not_found")
+    assert "approved" in (await scene.ana.tap(unsure, data=data(unsure))).text
+    assert (await scene.live.world.do("agent:grok", "follow", what=ask["trail"], wait=0))["status"] == "approved"
+
+
 async def test_a_removed_approver_decides_nothing(scene: Scene) -> None:
     """Cy has the card, and is no approver any more; later nobody in this space at all."""
     world = scene.live.world

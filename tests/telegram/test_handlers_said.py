@@ -63,10 +63,32 @@ async def test_pending_offers_the_cards_again(live: Together) -> None:
     assert "approved" in (await ana.tap(again, "Approve")).text
 
 
+async def test_pending_says_what_waits_before_its_cards(live: Together) -> None:
+    """The heading first, and then the cards by their deadlines; each counts and decides as ever."""
+    ana = await live.pair("ana")
+    for hours in (3, 1, 2):
+        await live.ask(summary=f"In {hours} h?", expires_in=f"{hours}h")
+
+    async def all_there() -> bool:
+        return len([m for m in await ana.messages() if m.by_bot and m.buttons]) == 3
+
+    await eventually(all_there)
+    heading = await answer(ana, "/pending")
+    assert "3 asks wait for you. The cards follow." in heading.text
+
+    async def anew() -> bool:
+        return len([m for m in await ana.messages() if m.by_bot and m.id > heading.id and m.buttons]) == 3
+
+    await eventually(anew)
+    cards = [m for m in await ana.messages() if "asks:" in m.text]
+    assert [m.text[12:17] for m in cards if m.id > heading.id] == ["In 1 ", "In 2 ", "In 3 "]
+    assert not [m for m in cards if m.id < heading.id and m.buttons]
+
+
 async def test_pending_is_for_those_who_are_not_on_call_too(live: Together) -> None:
     """They asked for the cards, so they get them."""
     ana, bo = await live.pair("ana"), await live.pair("bo")
-    assert "You are on call" in (await answer(ana, "/oncall")).text
+    assert "You are on call" in (await answer(ana, "/oncall on")).text
     await live.ask()
     await ana.until(lambda m: "Shall I deploy?" in m.text and m.buttons)
     assert "The card follows" in (await answer(bo, "/pending")).text
@@ -76,14 +98,40 @@ async def test_pending_is_for_those_who_are_not_on_call_too(live: Together) -> N
 async def test_on_call_snooze_and_quiet_hours(live: Together) -> None:
     """Each says what stands now; words that make no sense are refused with what would."""
     ana = await live.pair("ana")
-    assert "You are on call" in (await answer(ana, "/oncall")).text
+    assert "You are on call" in (await answer(ana, "/oncall on")).text
     assert "You are not on call" in (await answer(ana, "/oncall off")).text
+    assert "Nothing changed" in (await answer(ana, "/oncall banana")).text
     assert "without a sound until" in (await answer(ana, "/snooze 2h")).text
     assert "with a sound" in (await answer(ana, "/snooze off")).text
     assert "Nothing was written" in (await answer(ana, "/snooze banana")).text
     assert "From 22:00 to 07:00" in (await answer(ana, "/quiet 22:00-07:00")).text
     assert "From 22:00 to 07:00" in (await answer(ana, "/quiet")).text
     assert "No quiet hours" in (await answer(ana, "/quiet off")).text
+
+
+async def test_alone_they_show_what_stands_and_change_nothing(live: Together) -> None:
+    """On call, snoozed and quiet hours; /whoami and /help say all of it, with the zone."""
+    ana, bo = await live.pair("ana"), await live.pair("bo")
+    for text, words in (("/oncall", "You are not on call. Nobody is"), ("/snooze", "with a sound"), ("/quiet", "No q")):
+        before = await live.world.dump()
+        assert words in (await answer(ana, text)).text
+        after = {name: value for name, value in (await live.world.dump()).items() if ":done:" not in name}
+        changed = [n for n in after if ":tg" not in n and "{g:" not in n and after[n] != before.get(n)]
+        assert changed == []
+    for text in ("/whoami", "/help"):
+        assert "On call: nobody. Cards come with a sound." in (await answer(ana, text)).text
+    await answer(bo, "/oncall on")
+    await answer(ana, "/oncall on")
+    await answer(ana, "/snooze 2h")
+    await answer(ana, "/quiet 22:00-07:00")
+    assert "You are on call" in (await answer(ana, "/oncall")).text
+    assert "without a sound until" in (await answer(ana, "/snooze")).text
+    for text in ("/whoami", "/help"):
+        said = (await answer(ana, text)).text
+        assert "On call: you, bo. Cards come without a sound until" in said
+        assert "each day from 22:00 to 07:00 (" in said
+    dee = await live.telegram.person("Dee", started=True)
+    assert "On call" not in (await answer(dee, "/help")).text
 
 
 async def test_unpairing_asks_once(live: Together) -> None:
@@ -190,7 +238,7 @@ async def test_what_is_refused_in_one_space_is_said_beside_what_was_done_in_anot
     other = await found(live.world.engine, live.world.store)
     await other.human("ana", role="member", signed_in=False)
     ana = await live.pair("ana")
-    text = (await answer(ana, "/oncall")).text
+    text = (await answer(ana, "/oncall on")).text
     here, there = (text.index(space) for space in (live.world.space, other.space))
     done, refused = text.index("You are on call"), text.index("Nothing")
     assert (here < done) == (there > done or there < here)

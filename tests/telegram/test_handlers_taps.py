@@ -31,7 +31,8 @@ async def test_c23_a_tap_approves_and_says_what_the_store_said(live: Together) -
     assert labels(first) == ["Approve", "Reject", "Ask back"]
     assert first.text.startswith('grok asks: "Shall I deploy?"')
     toast = await ana.tap(first, "Approve")
-    assert "approved" in toast.text
+    assert toast.text.startswith("You approved this just now on Telegram. grok can use it once, until ")
+    assert toast.text.endswith(" UTC.")
     assert not toast.alert
     assert (await stands(live, ask["trail"]))["status"] == "approved"
     for phone in (ana, bo):
@@ -51,6 +52,24 @@ async def test_c23_a_tap_approves_and_says_what_the_store_said(live: Together) -
 def token(message: Message) -> str:
     """The token of its buttons."""
     return next(b.callback_data for row in message.buttons for b in row if b.callback_data).rpartition(":")[2]
+
+
+async def told(phone: Phone, said: Message) -> Message:
+    """The answer to a message."""
+    return await phone.until(lambda m: m.reply_to == said.id)
+
+
+async def test_a_code_of_what_is_decided_says_who_decided_it(live: Together) -> None:
+    """Typed when it is over: to who decided as "you", to others by name."""
+    ana, bo = await live.pair("ana"), await live.pair("bo")
+    await live.ask()
+    shown = await card(ana, "Shall I deploy?")
+    code = shown.text.partition("Code: ")[2][:6]
+    await ana.tap(shown, "Approve")
+    for phone, who in ((ana, "You"), (bo, "ana")):
+        said = await phone.say(f"/reject {code}")
+        answer = await told(phone, said)
+        assert answer.text.startswith(f"{who} approved this just now on Telegram. Nothing changed.")
 
 
 async def test_c55_an_approval_is_taken_back(live: Together) -> None:

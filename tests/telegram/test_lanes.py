@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
@@ -20,25 +20,28 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LAST", 0.02)
 
 
-async def at_once(chat: int) -> None:
+@asynccontextmanager
+async def at_once(chat: int, kind: int) -> AsyncIterator[None]:
     """No chat has to wait."""
+    yield
 
 
 @asynccontextmanager
 async def lanes(
-    work: Work, *, free: Callable[[int], Awaitable[None]] = at_once, lost: list[str] | None = None
-) -> AsyncIterator[Lanes[str]]:
+    work: Work, *, turn: Callable[[int, int], AbstractAsyncContextManager[None]] = at_once,
+    lost: list[str] | None = None,
+) -> AsyncIterator[Lanes[str]]:  # fmt: skip
     """Lanes with this work, closed at the end."""
     given_up = [] if lost is None else lost
-    made = Lanes(work, free=free, lost=lambda job, why: given_up.append(job))
+    made = Lanes(work, turn=turn, lost=lambda job, why: given_up.append(job))
     try:
         yield made
     finally:
         await made.close()
 
 
-async def test_the_most_urgent_first_and_then_in_their_order() -> None:
-    """What came later and is more urgent goes first; of the same kind what came first."""
+async def test_kinds_take_turns_and_then_in_their_order() -> None:
+    """What came later and is more urgent goes first; of the same kind what came first, after one of another kind."""
     done: list[str] = []
     begin = asyncio.Event()
 
@@ -46,10 +49,12 @@ async def test_the_most_urgent_first_and_then_in_their_order() -> None:
         done.append(job)
         return Then.DONE
 
-    async def free(chat: int) -> None:
+    @asynccontextmanager
+    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
         await begin.wait()
+        yield
 
-    async with lanes(work, free=free) as made:
+    async with lanes(work, turn=turn) as made:
         for kind, job in ((1, "a"), (2, "b"), (1, "c"), (0, "d")):
             made.add(7, kind, job)
         assert len(made) == 4
@@ -57,7 +62,28 @@ async def test_the_most_urgent_first_and_then_in_their_order() -> None:
         await eventually(lambda: len(done) == 4)
         await eventually(lambda: not len(made))
         made.add(7, 0, "again")  # a lane that has ended begins anew
-        await eventually(lambda: done == ["d", "a", "c", "b", "again"])
+        await eventually(lambda: done == ["d", "a", "b", "c", "again"])
+
+
+async def test_of_one_kind_what_lasts_the_shortest_first() -> None:
+    """When several wait: and whatever has no end before those that have one."""
+    done: list[str] = []
+    begin = asyncio.Event()
+
+    async def work(job: str) -> Then:
+        done.append(job)
+        return Then.DONE
+
+    @asynccontextmanager
+    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
+        await begin.wait()
+        yield
+
+    async with lanes(work, turn=turn) as made:
+        for kind, until, job in ((1, 30, "c"), (1, 10, "a"), (0, 99, "first"), (1, 20, "b"), (1, 20, "b2")):
+            made.add(7, kind, job, until=until)
+        begin.set()
+        await eventually(lambda: done == ["first", "a", "b", "b2", "c"])
 
 
 async def test_what_keeps_failing_keeps_nothing_else_from_it() -> None:
@@ -133,6 +159,31 @@ async def test_what_goes_on_at_once_keeps_its_place() -> None:
         await eventually(lambda: done == ["steps", "steps", "steps", "after"])
 
 
+async def test_what_waits_can_become_something_else() -> None:
+    """A job goes by what it is by now; it is done once, and what was done already is not done again."""
+    done: list[str] = []
+    begin = asyncio.Event()
+
+    async def work(job: str) -> Then:
+        done.append(job)
+        return Then.DONE
+
+    @asynccontextmanager
+    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
+        await begin.wait()
+        yield
+
+    async with lanes(work, turn=turn) as made:
+        first, last = made.add(7, 1, "first"), made.add(7, 4, "last")
+        last.move(0, by="x", until=0)
+        begin.set()
+        await eventually(lambda: done == ["last", "first"])
+        await eventually(lambda: not len(made))
+        first.move(0, by="x", until=0)
+        made.add(7, 1, "other")
+        await eventually(lambda: done == ["last", "first", "other"])
+
+
 async def test_a_mistake_ends_no_lane() -> None:
     """A job that raises is given up and heard of; a wait that raises is tried again: the others go on."""
     done: list[str] = []
@@ -145,11 +196,13 @@ async def test_a_mistake_ends_no_lane() -> None:
         done.append(job)
         return Then.DONE
 
-    async def free(chat: int) -> None:
+    @asynccontextmanager
+    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
         if fault := next(faults, None):
             raise fault
+        yield
 
-    async with lanes(work, free=free, lost=lost) as made:
+    async with lanes(work, turn=turn, lost=lost) as made:
         made.add(7, 0, "bad")
         made.add(7, 1, "good")
         await eventually(lambda: done == ["good"] and lost == ["bad"])

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.failures import Flood
-from bot.limiter import ASK, REMINDER, Limiter
+from bot.limiter import Limiter
+from bot.turns import ASK, CHANGE, REMINDER, REPLY
 from store.settings import Limits
 from tests.telegram.emulator.limits import Floods
 from tests.telegram.emulator.limits import Limits as Theirs
@@ -108,8 +109,63 @@ def test_asks_go_before_reminders() -> None:
     in_jumps(work)
 
 
+def test_reminders_have_their_share() -> None:
+    """Of a flood of asks to all a reminder waits for four, not for the end."""
+
+    async def work() -> None:
+        limiter, sent = Limiter(Limits(all=1)), Sent()
+        asks = [send(limiter, chat, sent) for chat in range(11, 51)]
+        await asyncio.gather(*asks, send(limiter, 1, sent, kind=REMINDER))
+        assert [chat for _, chat in sent].index(1) <= 5
+
+    in_jumps(work)
+
+
+def test_a_chat_takes_turns_between_its_kinds() -> None:
+    """What a person did is answered first; and neither changes nor asks wait for all of the others."""
+
+    async def work() -> None:
+        limiter, sent = Limiter(Limits(chat=1, burst=1)), Sent()
+        gone: list[str] = []
+
+        async def named(name: str, kind: int) -> None:
+            await send(limiter, 7, sent, kind=kind)
+            gone.append(name)
+
+        asks = [named("ask", ASK) for _ in range(5)]
+        await asyncio.gather(*asks, *(named("change", CHANGE) for _ in range(3)), named("reply", REPLY))
+        assert gone == ["ask", "reply", "change", "change", "ask", "change", "ask", "ask", "ask"]
+
+    in_jumps(work)
+
+
+def test_who_claims_a_turn_speaks_at_once_in_it() -> None:
+    """What is to be said is found out in it. One in which nothing was said is given back; a second call waits."""
+
+    async def work() -> None:
+        limiter, sent = Limiter(Limits(all=1, chat=1, burst=1)), Sent()
+        loop = asyncio.get_running_loop()
+        async with limiter.claim(7, ASK):
+            pass
+        async with limiter.claim(7, CHANGE):
+            assert loop.time() == 0  # the first one took nothing
+            await send(limiter, 7, sent)
+            assert loop.time() == 0
+            await send(limiter, 7, sent)
+            assert 1 <= loop.time() <= MARGIN
+        waits = asyncio.create_task(send(limiter, 8, sent))
+        async with limiter.claim(9, ASK):
+            at = loop.time()
+            await asyncio.sleep(0)
+        await waits
+        assert loop.time() - at <= MARGIN
+        assert [chat for _, chat in sent] == [7, 7, 8]
+
+    in_jumps(work)
+
+
 def test_a_flood_pauses_its_own_chat_only() -> None:
-    """After a 429 of 30 seconds that chat waits so long, and `free` says so; another is written to at once."""
+    """After a 429 of 30 seconds that chat waits so long; another is written to at once."""
 
     async def work() -> None:
         limiter, sent = Limiter(Limits()), Sent()
@@ -120,7 +176,6 @@ def test_a_flood_pauses_its_own_chat_only() -> None:
         assert limiter.wait(8) == 0
         await asyncio.gather(send(limiter, 7, sent), send(limiter, 8, sent))
         assert sent == [(0, 7), (0, 8), (30, 7)]
-        await limiter.free(7)
 
     in_jumps(work)
 

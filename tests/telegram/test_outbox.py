@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot import shelf
 from bot.deck import Cards
 from store.domain.copy import Copy
 from tests.chaos.api import served
@@ -14,6 +15,13 @@ from tests.surfaces.server import BOT_SECRET
 from tests.telegram.phone import Message, Phone
 from tests.telegram.together import Bot, Together, eventually, together
 from tests.world import Result, World
+
+
+@pytest.fixture(autouse=True)
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here cards are changed behind the bot's back, which otherwise remembers those that it had in hand."""
+    monkeypatch.setattr(shelf, "KEPT", 0)
+    monkeypatch.setattr(shelf, "SOON", 0)
 
 
 def asks(message: Message) -> bool:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text import Text, clipped, cut, exact, inert, quoted, units, utc
+from bot.text import Text, clipped, cut, exact, inert, is_whole, natural, quoted, told_apart, units, utc
+from tests.drawing import drawn
 
 NASTY = [
     *"aZ0 \"\\<&_*[`~ \n\r\t\x00\x1b\x7f",
@@ -33,6 +34,7 @@ def test_two_texts_that_differ_never_look_the_same(one: str, other: str) -> None
         return unicodedata.normalize("NFC", line.translate({0x30A: None, 0x333: None, 0x33F: None}))
 
     assert arrived(exact(one)) != arrived(exact(other))
+    assert all(a != b for a, b in zip(drawn(exact(one)), drawn(exact(other)), strict=True))
 
 
 @given(TEXTS)
@@ -74,7 +76,11 @@ def test_a_quote_says_when_it_was_cut(text: str, room: int) -> None:
     """The ellipsis stands behind the quotes, where no text can put one."""
     said = quoted(text, room)
     assert units(said) <= room + 3
-    assert said.endswith('"…') == (said != f'"{inert(text)}"')
+    assert said.endswith('"…') == (said != f'"{told_apart(text)}"')
+    first = natural(text, room)
+    assert units(first) <= room + 3
+    assert first.endswith('"…') == (first != f'"{inert(text)}"')
+    assert is_whole(text, room) <= (first == said == f'"{inert(text)}"')
     assert units(clipped(text, room)) <= room
 
 

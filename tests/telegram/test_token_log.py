@@ -7,12 +7,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import structlog
 
 from bot.client import Telegram as Client
-from bot.failures import Failure
+from bot.failures import SAID, Failure
 from bot.message import Message
 from store import telemetry
 from tests.surfaces.server import BOT_SECRET
@@ -20,6 +21,7 @@ from tests.telegram.phone import Telegram
 from tests.telegram.together import NO_LIMITS, Bot, eventually, together
 from tests.world import World
 
+DEBUG = {"LOGMEM_LOG_LEVEL": "debug"}
 LEVELS = ("debug", "info", "warning", "error")
 SECRET = "a-webhook-secret-that-only-telegram-knows"
 
@@ -45,7 +47,7 @@ async def test_no_level_of_a_running_bot_shows_a_secret(world: World, tmp_path: 
         assert world.http
         env = {"LOGMEM_LOG_LEVEL": level}
         bot = Bot(world, live.telegram, str(world.http.base_url).rstrip("/"), tmp_path / "bot.log", env)
-        for kind, method, how in FAULTS:
+        for kind, method, how in (*FAULTS, *echoes(live.telegram.token)):
             await live.telegram.fault(kind, method, **how)
         ana = await live.pair("ana")
         bot.start()
@@ -71,6 +73,52 @@ FAULTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("apply_then_cut", "sendMessage", {}),
     ("error", "setMyCommands", {"status": 400, "description": "Bad Request: can't parse entities"}),
 )
+
+
+def spellings(token: str) -> tuple[str, ...]:
+    """What a server between us may answer that says what it was asked, in every spelling of the token."""
+    once, secret = quote(f"/bot{token}/x", safe=""), token.partition(":")[2]
+    cut = f"{'x' * (SAID - len(token) + 5)} {token}"  # where a description ends for us
+    return f"Cannot POST /bot{token}/x", f"no /bot{quote(token)}/x", f"key {secret} bad", once, quote(once), cut
+
+
+def echoes(token: str) -> tuple[tuple[str, str, dict[str, Any]], ...]:
+    """The same, some of it in an answer to each method that may fail here."""
+    methods = ("getMe", *("setMyCommands",) * 5)
+    return tuple(
+        ("error", method, {"status": 404, "description": said})
+        for method, said in zip(methods, spellings(token), strict=True)
+    )
+
+
+async def test_no_record_holds_the_token(world: World, tmp_path: Path) -> None:
+    """Whatever a server between us echoes, why the bot does not hear and why a card was not sent name no secret."""
+    async with together(world, run=False) as live:
+        assert world.http
+        token = live.telegram.token
+        bot = Bot(world, live.telegram, str(world.http.base_url).rstrip("/"), tmp_path / "bot.log", DEBUG)
+        ana = await live.pair("ana")
+        bot.start()
+        try:
+            for n, said in enumerate(spellings(token)):
+                await live.telegram.fault("error", "sendMessage", times=2, status=400, description=said)
+                ask = await live.ask(summary=f"Shall I deploy {n}?")
+
+                async def why(ref: str = f"ask:{ask['trail']}") -> str:
+                    return " ".join([copy.why for copy in await live.store.copies.of(world.space, ref)])
+
+                assert token.partition(":")[2][:10] not in await eventually(why)
+            await live.telegram.fault("error", "getUpdates", times=None, status=500, description=spellings(token)[2])
+            await ana.say("/whoami")  # which ends the poll that goes on
+
+            async def deaf() -> str:
+                return (await live.store.state())["why"]
+
+            assert await eventually(deaf) == "key … bad"
+        finally:
+            bot.end()
+        assert "telegram refuses a call" in bot.log.read_text()
+        assert token.partition(":")[2][:10] not in bot.log.read_text()
 
 
 def spoken(root: logging.Logger) -> io.StringIO:

@@ -1,5 +1,7 @@
 """Webhook mode: Telegram's word is taken only with the secret, and only once it is kept."""
 
+import asyncio
+import contextlib
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -138,6 +140,33 @@ def hooked(live: Together, folder: Path) -> Bot:
         "LOGMEM_WEBHOOK_SECRET": SECRET,
     }
     return Bot(live.world, live.telegram, str(live.world.http.base_url).rstrip("/"), folder / "bot.log", env)
+
+
+async def test_connections_that_say_nothing_do_not_silence_it(world: World, tmp_path: Path) -> None:
+    """With more of them than the bot takes at all, an update is kept and its health can be asked."""
+    async with together(world, run=False) as live:
+        bot = hooked(live, tmp_path)
+        bot.start()
+        url, silent = bot.env["LOGMEM_WEBHOOK_URL"], []
+        try:
+            async with httpx.AsyncClient(trust_env=False) as http:
+
+                async def well() -> bool:
+                    with contextlib.suppress(httpx.TransportError):
+                        return (await http.get(url.replace("/telegram", "/healthz"))).status_code == 200
+                    return False
+
+                await eventually(well)
+                for _ in range(300):
+                    _, writer = await asyncio.open_connection("127.0.0.1", int(bot.env["LOGMEM_BOT_PORT"]))
+                    writer.write(b"POST /telegram HTTP/1.1\r\nhost: a\r\n")
+                    silent.append(writer)
+                assert (await http.post(url, json=UPDATE, headers={HEAD: SECRET})).status_code == 200
+                assert await well()
+        finally:
+            for writer in silent:
+                writer.close()
+            bot.end()
 
 
 async def test_that_telegram_means_to_bring_updates_is_not_enough(telegram: Telegram) -> None:

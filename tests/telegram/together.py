@@ -142,8 +142,13 @@ class Together:
 
 
 @asynccontextmanager
-async def together(world: World, *, run: bool = True, **limits: Any) -> AsyncIterator[Together]:
-    """The emulator, without floods unless told otherwise, and the bot in this process unless `run` is False."""
+async def together(
+    world: World, *, run: bool = True, own: Limits = NO_LIMITS, **limits: Any
+) -> AsyncIterator[Together]:  # fmt: skip
+    """The emulator, without floods unless told otherwise, and the bot in this process unless `run` is False.
+
+    `own` are the limits that the bot keeps by itself.
+    """
     assert world.http, "this world has no server"
     async with running(**(limits or UNLIMITED)) as telegram:
         settings = load(
@@ -152,7 +157,7 @@ async def together(world: World, *, run: bool = True, **limits: Any) -> AsyncIte
             bot_port=0,
             api_url=str(world.http.base_url).rstrip("/"),
             telegram_api_url=telegram.url,
-            telegram_limits=NO_LIMITS,
+            telegram_limits=own,
         )
         store = open_bot_store(Target.embedded(world.engine))
         live = Together(world, telegram, store, settings)

@@ -204,16 +204,21 @@ def _claimed(who: str, n: int, text: str, told: Mapping[int, Story], *, refused:
     """A sentence about an ask: whoever it says has decided has; one that is no refusal says so of `who`."""
     story = told[n]
     for name, state in SETTLED.findall(text):
-        by = f"human:{name}"
+        by = _named(name, who)
         if story.verdict != (by, VERDICTS[state]):
             yield f"{what} of part {n} says that {by} {state}: the Log has {story.verdict}"
         if not refused and by != who:
             yield f"{what} of part {n} tells {who} of {by}'s decision as if it were theirs"
-    for by in (f"human:{name}" for name in UNDONE.findall(text)):
+    for by in (_named(name, who) for name in UNDONE.findall(text)):
         if story.undone != by:
             yield f"{what} of part {n} says that {by} took it back: the Log has {story.undone!r}"
     if not refused and text and not SETTLED.search(text) and not UNDONE.search(text):
         yield f"{what} of part {n} was {text!r}"
+
+
+def _named(name: str, who: str) -> str:
+    """The person whom a sentence names, told to `who`."""
+    return who if name in ("You", "you") else f"human:{name}"
 
 
 def _cards(book: Book, told: Mapping[int, Story]) -> Iterator[str]:

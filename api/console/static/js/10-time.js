@@ -8,8 +8,9 @@ const UNITS = [[60e3, 1e3, "s"], [3600e3, 60e3, "min"], [48 * 3600e3, 3600e3, "h
 const unit = (ms) => UNITS.find(([below]) => ms < below);
 const rounded = (ms) => `${Math.floor(ms / unit(ms)[1])} ${unit(ms)[2]}`;
 const WORDS = {
-  // The same words as the server's (inert.left, inert.ago).
+  // The same words as the server's (inert.left, inert.ago, inert.ahead).
   left: (ms) => (ms > 0 ? `${rounded(Math.max(ms + unit(ms)[1] / 2, 5e3))} left` : "over"),
+  in: (ms) => (ms > 0 ? `in ${WORDS.left(ms).slice(0, -5)}` : "now"),
   ago: (ms) => (-ms < 5e3 ? "just now" : `${rounded(-ms)} ago`),
 };
 const SOON = 3600e3; // ms before a deadline from which it strikes the eye

@@ -19,6 +19,7 @@ function forget(form) {
     if (el.type !== "radio") el.value = "";
   }
 }
+const CHOICE = / (option|outcome)$/; // drafts that are no words
 /** Puts drafts back into the fields of a card; where their form is gone, shows them to be copied. */
 function bringBack(card) {
   const fields = [...card.querySelectorAll("form[data-send] :is(textarea, input[type=text], input[type=radio])")];
@@ -33,7 +34,7 @@ function bringBack(card) {
   const kept = card.querySelector(".kept");
   if (!kept || !card.dataset.of) return;
   const here = new Set(fields.map((el) => slot(el.form, el.name)));
-  const lost = store.keys().filter((key) => key.includes(`/${card.dataset.of}/`) && !key.endsWith(" option") && !here.has(key));
+  const lost = store.keys().filter((key) => key.includes(`/${card.dataset.of}/`) && !CHOICE.test(key) && !here.has(key));
   const area = kept.querySelector("textarea");
   const words = [area.value, ...lost.map(store.get)].filter(Boolean);
   area.value = [...new Set(words)].join("\n\n");

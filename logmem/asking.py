@@ -5,7 +5,7 @@ import os
 import sys
 import termios
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar
 
 from . import show
@@ -33,15 +33,14 @@ def fresh() -> None:
 
 async def asked(question: str, *, hidden: bool = False) -> str:
     """The line that is typed in answer; '' at the end of the input. `hidden`: it is not shown, as a password's."""
-    sys.stdout.write(question)
-    sys.stdout.flush()
-    if not hidden:
-        return await typed()
-    with _unseen():
+    with _unseen() if hidden else nullcontext():  # before the question stands there: whoever sees it may type at once
+        sys.stdout.write(question)
+        sys.stdout.flush()
         try:
             return await typed()
         finally:
-            show.line("")
+            if hidden:
+                show.line("")
 
 
 async def typed() -> str:

@@ -66,6 +66,7 @@ class Child:
         self._env, self._fds = dict(env), fds
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = False
+        self._starting = asyncio.Lock()  # held while there is nothing yet that could be stopped
 
     async def keep(self) -> None:
         """Run it until `stop`."""
@@ -83,19 +84,20 @@ class Child:
         say(f"{self.name} ended (exit code {code}): starting it again. Its log: {self.log}")
 
     async def _run(self) -> int:
-        with self.log.open("ab") as log:
-            os.fchmod(log.fileno(), 0o600)
-            self._process = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                pass_fds=self._fds,
-                env=self._env,
-                start_new_session=True,  # Ctrl-C on the terminal is for us; we stop it in good order
-            )
-        if self._stopping:
-            self._signal(signal.SIGTERM)
+        async with self._starting:
+            if self._stopping:
+                return 0
+            with self.log.open("ab") as log:
+                os.fchmod(log.fileno(), 0o600)
+                self._process = await asyncio.create_subprocess_exec(
+                    *self._command,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=self._fds,
+                    env=self._env,
+                    start_new_session=True,  # Ctrl-C on the terminal is for us; we stop it in good order
+                )
         return await self._process.wait()
 
     async def stop(self) -> None:
@@ -104,8 +106,9 @@ class Child:
         await self._end()
 
     async def _end(self) -> None:
-        if self._process is None:
-            return
+        async with self._starting:
+            if self._process is None:
+                return
         self._signal(signal.SIGTERM)
         try:
             await asyncio.wait_for(self._process.wait(), GRACE)

@@ -138,10 +138,12 @@ class Carrier:
         return Then.MORE
 
     async def _still_lost(self, held: Held, copy: Copy) -> bool:
-        """Tell the door that somebody thought to be back is not. False: that is not what is wrong, or it is known."""
+        """Tell the door that somebody thought to be back is not, if that is news there. False: it will not hear it."""
         to = held.to.get(copy.to)
-        if copy.state != "unreachable" or to is None or to.lost:
+        if copy.state != "unreachable":
             return False
+        if to is None or to.lost:  # found by another of their cards, while this one was on its way
+            return True
         try:
             await self._tell(held, copy)
         except Refused as no:

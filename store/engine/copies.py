@@ -26,6 +26,7 @@ CARD = text_of("card")
 LONGEST = 16_384  # bytes of a record
 KIND = re.compile(r"[a-z_]{1,20}")
 OPTIONS = 100  # that a prompt may be about, at most
+REF = re.compile(r"[a-z]{1,20}:[A-Za-z0-9._:-]{1,120}")
 NEAR = re.compile(r"[a-z0-9][a-z0-9._-]{0,62} [a-z]{1,20}:[A-Za-z0-9._:-]{1,120}")  # a space and a ref
 
 _COPY = TypeAdapter(Copy)
@@ -154,6 +155,19 @@ def _meaning(line: bytes) -> dict[str, Any] | None:
             return {name: found[name] for name in ("kind", "token", "option") if name in found}
     log.warning("prompt_unreadable")
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """The refs of which the bot has cards that can still change, up to `count`, for those who read more with it."""
+
+    count: int
+
+    def commands(self, keys: Keys) -> list[Command]:
+        return [("ZRANGE", keys.open_cards, 0, self.count - 1)]
+
+    def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[list[str], dict[str, Seen]]:
+        return [ref for raw in got[0] if REF.fullmatch(ref := raw.decode(errors="replace"))], {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from ..domain.item import Item
 from ..domain.moments import iso
 from ..domain.person import Member
 from ..domain.reach import Reach, paired, quiet_hours, snoozed_until, unpaired
+from ..engine.copies import Changing
 from ..engine.reads import Count, Doc
 from ..engine.store import Store
 from .approvers import ROLES, Otherwise, Roles, audience
@@ -20,7 +21,7 @@ from .call import Call, Result, Row
 from .everywhere import bot_badge, everywhere
 from .faults import told_plainly
 from .perform import perform
-from .unheard import BATCH, NOBODY, Change, Ref, owners, refs, retold, waiting
+from .unheard import BATCH, NOBODY, WAITING, Change, Ref, owners, refs, retold, waiting
 
 
 async def joined(
@@ -82,8 +83,13 @@ async def _reach(call: Call, *, person: str) -> Commit | Result:
         result=result,
         puts=((put(new),) if fresh else ()) + told.puts,
         entries=told.entries + handed,
-        cards=refs(found) if fresh else (),
+        cards=(*refs(found), *(() if new.lost else await _behind(call))) if fresh else (),
     )
+
+
+async def _behind(call: Call) -> list[str]:
+    """What may have ended while nothing reached somebody: their cards of it are to show that, once they are back."""
+    return list(await call.look(Changing(WAITING)))
 
 
 async def _unshown(call: Call, *, ref: str, person: str, account: int) -> Commit | Result:

@@ -1,11 +1,14 @@
 """Telegram in a browser: a phone is paired, confirmed, put on call, made quiet and unpaired; whose claims wait."""
 
+import asyncio
+from collections.abc import AsyncIterator
+
 import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from store.engine.botstore import open_bot_store
+from store.engine.botstore import BEAT, open_bot_store
 from store.engine.client import Target
 from tests.console.test_axe import findings
 from tests.console.window import DESK, PHONE, SCREENS, House, Screen, Window
@@ -15,13 +18,33 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SCRIPTS = [True, False]
 ANA = 4455
-AGES = 3_600_000  # ms for which a sign of life of the bot counts here
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def bot(house: House) -> str:
+async def heart(house: House) -> AsyncIterator[asyncio.Task[None]]:
+    """Gives signs of life, as a bot that runs does."""
+    task = asyncio.create_task(beat(house))
+    yield task
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def beat(house: House) -> None:
+    """Until it is cancelled."""
+    store = open_bot_store(Target.embedded(house.world.engine))
+    try:
+        while True:
+            await store.live()
+            await asyncio.sleep(BEAT)
+    finally:
+        await store.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def bot(house: House, heart: asyncio.Task[None]) -> str:
     """The user name of a bot that is at work; what it says of itself is all that the console knows of it."""
-    await says(house, username="our_logmem_bot", state="polling", alive=await house.world.store.shared.clock() + AGES)
+    await says(house, username="our_logmem_bot", state="polling")
+    await says(house, alive=await house.world.store.shared.clock())
     return "our_logmem_bot"
 
 
@@ -174,8 +197,13 @@ async def test_no_bot_has_run(house: House) -> None:
     ],
     ids=["stopped", "unauthorized", "killed"],
 )
-async def test_a_bot_that_is_not_at_work(house: House, bot: str, fields: dict[str, str | int], said: str) -> None:
+async def test_a_bot_that_is_not_at_work(
+    house: House, bot: str, heart: asyncio.Task[None], fields: dict[str, str | int], said: str
+) -> None:
     """A bot that was stopped, was killed or is refused by Telegram is not said to be at work, and offers no code."""
+    if "alive" in fields:
+        heart.cancel()
+        await asyncio.gather(heart, return_exceptions=True)
     await says(house, **fields)
     async with house.window() as window:
         await window.open("telegram")

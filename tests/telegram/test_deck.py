@@ -218,7 +218,6 @@ async def test_an_older_card_of_somebody_who_was_away_shows_the_end_too(live: To
         return await reach(live, "ana") != "lost"
 
     await eventually(back)
-    await live.store.outbox.mark(live.world.space, f"ask:{ask['trail']}")
     for copy in both:
         await ana.until(lambda m, id=copy.message: m.id == id and over(m))  # type: ignore[misc] # of this round
 

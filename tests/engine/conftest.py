@@ -1,16 +1,28 @@
 """Servers of each kind with the store's users in force."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 import redis
 
 from store.engine import acl
+from store.engine.botstore import BotStore, open_bot_store
+from store.engine.client import Target
 from store.engine.embedded import Embedded, ensure, stop
+from tests.world import swept
 
 from .servers import ask, bundled, connect, oldest, plain
 from .users import SEGMENT, USERS, Command, as_user
+
+
+@pytest.fixture
+async def bot(engine: Embedded) -> AsyncIterator[BotStore]:
+    """The bot's store, with nothing in it."""
+    await swept(engine)
+    store = open_bot_store(Target.embedded(engine))
+    yield store
+    await store.close()
 
 
 @pytest.fixture(scope="module", params=[bundled, oldest], ids=["bundled", "oldest"])

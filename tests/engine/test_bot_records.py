@@ -16,7 +16,6 @@ from store.engine.botstore import (
     WHY_LENGTH,
     BotStore,
     bot_state,
-    open_bot_store,
     standing,
 )
 from store.engine.client import Target, open_client
@@ -24,7 +23,6 @@ from store.engine.copies import LONGEST
 from store.engine.embedded import Embedded
 from store.engine.keys import Keys, of_bot, shared
 from store.engine.updates import LONGEST as LONGEST_UPDATE
-from tests.world import swept
 
 COPY = Copy(token="abcdefgh-_12", ref="ask:ask_1", to="human:ana", chat=1001, state="sent", digest="d", pages=3)
 OTHER = replace(COPY, token="12345678ABCD")
@@ -52,15 +50,6 @@ NO_PROMPTS = (
 def brief(value: object) -> str:
     """The name of a case."""
     return repr(value)[:40]
-
-
-@pytest.fixture
-async def bot(engine: Embedded) -> AsyncIterator[BotStore]:
-    """The bot's store, with nothing in it."""
-    await swept(engine)
-    store = open_bot_store(Target.embedded(engine))
-    yield store
-    await store.close()
 
 
 @pytest.fixture

@@ -21,19 +21,9 @@ from store.engine.outbox import BELL, EVERYWHERE
 from store.engine.script import Script
 from store.engine.updates import BURIED, FIRST, WHY_LENGTH, Kept
 from tests.own_engine import own_engine
-from tests.world import swept
 
 PATIENCE = 20.0  # seconds
 COPY = Copy(token="abcdefgh-_12", ref="ask:ask_1", to="human:ana", chat=1001, state="sending", digest="d", pages=2)
-
-
-@pytest.fixture
-async def bot(engine: Embedded) -> AsyncIterator[BotStore]:
-    """The bot's store, with nothing in it."""
-    await swept(engine)
-    store = open_bot_store(Target.embedded(engine))
-    yield store
-    await store.close()
 
 
 @pytest.fixture

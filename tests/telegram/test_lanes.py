@@ -40,6 +40,17 @@ async def lanes(
         await made.close()
 
 
+def once(begin: asyncio.Event) -> Callable[[int, int], AbstractAsyncContextManager[None]]:
+    """Turns that are given from then on."""
+
+    @asynccontextmanager
+    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
+        await begin.wait()
+        yield
+
+    return turn
+
+
 async def test_kinds_take_turns_and_then_in_their_order() -> None:
     """What came later and is more urgent goes first; of the same kind what came first, after one of another kind."""
     done: list[str] = []
@@ -49,12 +60,7 @@ async def test_kinds_take_turns_and_then_in_their_order() -> None:
         done.append(job)
         return Then.DONE
 
-    @asynccontextmanager
-    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
-        await begin.wait()
-        yield
-
-    async with lanes(work, turn=turn) as made:
+    async with lanes(work, turn=once(begin)) as made:
         for kind, job in ((1, "a"), (2, "b"), (1, "c"), (0, "d")):
             made.add(7, kind, job)
         assert len(made) == 4
@@ -74,12 +80,7 @@ async def test_of_one_kind_what_lasts_the_shortest_first() -> None:
         done.append(job)
         return Then.DONE
 
-    @asynccontextmanager
-    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
-        await begin.wait()
-        yield
-
-    async with lanes(work, turn=turn) as made:
+    async with lanes(work, turn=once(begin)) as made:
         for kind, until, job in ((1, 30, "c"), (1, 10, "a"), (0, 99, "first"), (1, 20, "b"), (1, 20, "b2")):
             made.add(7, kind, job, until=until)
         begin.set()
@@ -168,12 +169,7 @@ async def test_what_waits_can_become_something_else() -> None:
         done.append(job)
         return Then.DONE
 
-    @asynccontextmanager
-    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
-        await begin.wait()
-        yield
-
-    async with lanes(work, turn=turn) as made:
+    async with lanes(work, turn=once(begin)) as made:
         first, last = made.add(7, 1, "first"), made.add(7, 4, "last")
         last.move(0, by="x", until=0)
         begin.set()

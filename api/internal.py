@@ -137,13 +137,14 @@ async def _claim(asked: Asked) -> Json:
 async def _unreached(asked: Asked) -> Json:
     user, why = asked.number("user"), asked.text("why", "")
     space, ref = asked.text("space", ""), asked.text("ref", "")
+    lost = False
     if why == UNSHOWN:
         changed = await reaching.unshown(asked.store, user=user, space=space, ref=ref)
     else:
-        changed = await reaching.unreached(asked.store, user=user)
+        changed, lost = await reaching.unreached(asked.store, user=user, age=asked.number("age", 0))
     if changed:
         log.warning("telegram_unreached", user=user, why=why[:80], spaces=changed, ref=ref[:80])
-    return {"changed": changed}
+    return {"changed": changed, "lost": lost}
 
 
 async def _reached(asked: Asked) -> Json:

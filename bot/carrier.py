@@ -76,7 +76,7 @@ class Carrier:
                 ),
             )
         except Failure as fault:
-            return await self._not_sent(held, copy.token, fault)
+            return await self._not_sent(held, copy.token, fault, tried=copy.sent)
         await self._arrived(held, copy.token, number, why=BACK if to.lost else why)
         return Then.DONE
 
@@ -100,6 +100,7 @@ class Carrier:
 
     async def mend(self, held: Held, token: str) -> Then:
         """`edit`, and what is to be done if that is not possible."""
+        tried = self._clock()
         try:
             return await self.edit(held, token, kind=changing(held, held.copies[token].to))
         except (Flood, Same):
@@ -114,8 +115,8 @@ class Carrier:
                 case Gone():
                     copy = replace(copy, live=False, why=GONE)
                 case Blocked() if (copy.state, "blocked") in STEPS:
-                    copy = step(copy, "blocked", why=why.said)
-                case Blocked() if await self._still_lost(held, copy):
+                    copy = step(copy, "blocked", why=why.said, missed=tried)
+                case Blocked() if await self._still_lost(held, replace(copy, missed=tried)):
                     return Then.MORE  # what it shows is not what stands: it is edited once they are back
                 case Migrated():
                     await self._moved(held, copy.chat, why.new)
@@ -157,9 +158,11 @@ class Carrier:
             return
         failed = copy.state == "failed"
         why = FAILED if failed else copy.why
-        await self._door.unreached(user=copy.chat, why=why, space=held.space, ref=held.ref)
-        if to := held.to.get(copy.to):  # until the door says otherwise: else another copy would be sent at once
-            held.to[copy.to] = replace(to, wanted=False, lost=to.lost or not failed)
+        age = max(0, self._clock() - copy.missed)  # it may have taken long to tell, and they may be back since
+        said = await self._door.unreached(user=copy.chat, why=why, age=age, space=held.space, ref=held.ref)
+        if to := held.to.get(copy.to):  # until the card is seen anew: else another copy would be sent at once
+            lost = bool(said["lost"])
+            held.to[copy.to] = replace(to, wanted=to.wanted and not (failed or lost), lost=lost or (failed and to.lost))
 
     async def say(self, held: Held, token: str) -> Then:
         """Tell somebody, below their card, what they were answered to their questions: once, as far as can be told.
@@ -207,7 +210,7 @@ class Carrier:
             copy = step(copy, "delivered")
         await self._shelf.put(held, replace(copy, message=number, seen=_with(copy.seen, copy.page), why=why))
 
-    async def _not_sent(self, held: Held, token: str, why: Failure) -> Then:
+    async def _not_sent(self, held: Held, token: str, why: Failure, *, tried: int) -> Then:
         copy, then = held.copies[token], Then.MORE
         others: list[Copy] = []
         if copy.state != "sending":
@@ -215,7 +218,7 @@ class Carrier:
         log.info("not sent", ref=held.ref, to=copy.to, why=type(why).__name__, status=why.status)
         match why:
             case Blocked():
-                copy = step(copy, "blocked", why=why.said)
+                copy = step(copy, "blocked", why=why.said, missed=tried)
             case Flood():
                 copy = step(copy, "put_off")
             case Down():

@@ -94,9 +94,14 @@ class Door:
         """What became of a claim."""
         return await self._ask("claim", claim=claim)
 
-    async def unreached(self, *, user: int, why: str, space: str | None = None, ref: str | None = None) -> Answer:
-        """Nothing arrives at this account any more; with why FAILED, the card of this ref alone does not."""
-        return await self._ask("unreached", user=user, why=why, space=space, ref=ref)
+    async def unreached(
+        self, *, user: int, why: str, age: int = 0, space: str | None = None, ref: str | None = None
+    ) -> Answer:
+        """Nothing arrived at this account, `age` ms ago; with why FAILED, the card of this ref alone did not.
+
+        `lost` in the answer: it is out of reach, as far as is known; not where it was heard since.
+        """
+        return await self._ask("unreached", user=user, why=why, age=age, space=space, ref=ref)
 
     async def reached(self, *, user: int) -> Answer:
         """This account can be written to again."""

@@ -33,6 +33,7 @@ NUMBERS: Mapping[str, tuple[int, int]] = {  # the least of each number that a re
     "page": (0, PAGES),
     "sent": (0, MOST),
     "opened": (0, MOST),
+    "missed": (0, MOST),
     "bot": (0, MOST),
     "push": (0, MOST),
     "heard": (0, MOST),
@@ -62,7 +63,8 @@ class Copy:
     them were shown, from 0; `shown` names the last rendering, so that the same is not sent twice; times in ms.
     `live` is false for a copy that a newer one has taken the place of. `bot` is the number of the bot whose message it
     is (0: not known), `layout` names how what it shows is split into pages, which `seen` hangs on, `push` is how often
-    its person had been reminded when it was sent, and `heard` the last answer to them that they were told of.
+    its person had been reminded when it was sent, `heard` the last answer to them that they were told of, and `missed`
+    when that was tried which did not reach them.
     """
 
     token: str
@@ -85,6 +87,7 @@ class Copy:
     layout: str = ""
     push: int = 0
     heard: int = 0
+    missed: int = 0
 
     @property
     def read(self) -> int:

@@ -62,14 +62,17 @@ class Accounts:
         number = await self._number(person)
         if not number:
             return None
-        found = await self._read("HMGET", shared("telegram", number), "principal", "name", "username", "lost")
-        principal, name, username, lost = ((value or b"").decode() for value in found)
-        return Account(int(number), name, username, principal, bool(lost)) if principal == person else None
+        names = ("principal", "name", "username", "lost", "heard")
+        found = await self._read("HMGET", shared("telegram", number), *names)
+        principal, name, username, *times = ((value or b"").decode() for value in found)
+        return Account(int(number), name, username, principal, _is_lost(*times)) if principal == person else None
 
     async def pair(self, account: Account) -> bool:
         """Make it its person's; one that they had before is nobody's then. False: it is another person's."""
         who, number, now = account.person, str(account.number), await self._clock()
-        fields = ("principal", who, "name", account.name, "username", account.username, "since", now)
+        fields = (
+            "principal", who, "name", account.name, "username", account.username, "since", now, "heard", now
+        )  # fmt: skip
         if await self._own(number, who, await self._left(number, now), *fields) != who:
             return False
         had = await self._number(who)
@@ -109,12 +112,16 @@ class Accounts:
 
     async def lost(self, number: int) -> bool:
         """Whether it is known that no message reaches an account."""
-        (found,) = await self._read("HMGET", shared("telegram", str(number)), "lost")
-        return bool(found)
+        found = await self._read("HMGET", shared("telegram", str(number)), "lost", "heard")
+        return _is_lost(*((value or b"").decode() for value in found))
 
-    async def mark_lost(self, number: int, lost: bool) -> None:
-        """Note that no message reaches an account which is somebody's, or that one does."""
-        await self._write("HSET", shared("telegram", str(number)), "lost", await self._clock() if lost else "")
+    async def mark_lost(self, number: int, *, age: int = 0) -> None:
+        """Note that no message reached an account which is somebody's, `age` ms ago: not where it was heard since."""
+        await self._write("HSET", shared("telegram", str(number)), "lost", max(0, await self._clock() - max(0, age)))
+
+    async def mark_heard(self, number: int) -> None:
+        """Note that messages reach an account which is somebody's."""
+        await self._write("HSET", shared("telegram", str(number)), "heard", await self._clock())
 
     async def put_code(self, code: str, content: Mapping[str, str], *, life: int) -> None:
         """Keep what a code stands for, for `life` ms; it is the latest of its person's from its `source`."""
@@ -211,6 +218,11 @@ class Accounts:
 
 def _line(claim: Claim) -> str:
     return json.dumps(asdict(claim))
+
+
+def _is_lost(lost: str, heard: str) -> bool:
+    """By the times of what was known last: that a message did not arrive, that somebody is there."""
+    return int(lost or 0) >= max(1, int(heard or 0))
 
 
 def _bare(person: str) -> str:

@@ -1,6 +1,6 @@
 """How people are reached on Telegram: paired in a space, lost, found again; on call; when cards make no sound."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 
 from ..domain.ask import Ask
@@ -120,22 +120,32 @@ def _is_open(call: Call, doc: Document | None) -> bool:
 REACH, UNSHOWN = Row("reach", "write", _reach), Row("unshown", "write", _unshown)
 
 
-async def unreached(store: Store, *, user: int) -> list[str]:
-    """No message reaches the person with this account; the spaces in which that is news."""
-    return await _known(store, user, lost=True)
+async def unreached(store: Store, *, user: int, age: int = 0) -> tuple[list[str], bool]:
+    """A message did not reach the person with this account, `age` ms ago; the spaces in which that is news.
+
+    And whether they are thought to be out of reach now: not where they were heard since.
+    """
+
+    async def note() -> None:
+        await store.shared.accounts.mark_lost(user, age=age)
+
+    return await _known(store, user, note), await _lost(store, user)
 
 
 async def reached(store: Store, *, user: int) -> list[str]:
     """The person with this account can be reached again; the spaces in which that is news."""
-    return await _known(store, user, lost=False)
+    return await _known(store, user, lambda: store.shared.accounts.mark_heard(user))
 
 
 async def heard_from(store: Store, *, user: int) -> None:
     """Who writes to the bot in their own chat can be reached there."""
-    with told_plainly():
-        lost = await store.shared.accounts.lost(user)
-    if lost:
+    if await _lost(store, user):
         await reached(store, user=user)
+
+
+async def _lost(store: Store, user: int) -> bool:
+    with told_plainly():
+        return await store.shared.accounts.lost(user)
 
 
 async def unshown(store: Store, *, user: int, space: str, ref: str) -> list[str]:
@@ -148,13 +158,13 @@ async def unshown(store: Store, *, user: int, space: str, ref: str) -> list[str]
     return [space] if out["changed"] else []
 
 
-async def _known(store: Store, user: int, *, lost: bool) -> list[str]:
-    """Note it with the account first, then in each space of its person's."""
+async def _known(store: Store, user: int, note: Callable[[], Awaitable[None]]) -> list[str]:
+    """Note it with the account first, where that is somebody's, then in each space of theirs."""
     with told_plainly():
         person = await store.shared.accounts.person(user)
         if not person:
             return []
-        await store.shared.accounts.mark_lost(user, lost)
+        await note()
         names = await store.shared.joined(person.partition(":")[2])
     return await everywhere(store, REACH, names, person=person)
 

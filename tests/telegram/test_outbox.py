@@ -9,6 +9,7 @@ import pytest
 
 from bot import shelf
 from bot.deck import Cards
+from bot.door import Away, Door
 from store.domain.copy import Copy
 from tests.chaos.api import served
 from tests.surfaces.server import BOT_SECRET
@@ -134,6 +135,31 @@ async def test_who_comes_back_sees_what_was_decided_meanwhile(live: Together) ->
     await ana.until(lambda m: over(m) and not asks(m))
     assert len([m for m in await ana.messages() if m.by_bot]) == 1
     assert await live.telegram.violations() == ()
+
+
+async def test_who_came_back_before_it_was_told_that_they_were_lost(
+    live: Together, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An edit did not arrive, and the API was away when it was to hear so; they are back when it does: it is edited."""
+    ana, away, tell = await live.pair("ana"), [True], Door.unreached
+
+    async def unreached(door: Door, **about: Any) -> Any:
+        if away:
+            raise Away("unreached: ConnectError")
+        return await tell(door, **about)
+
+    monkeypatch.setattr(Door, "unreached", unreached)
+    ask = await live.ask()
+    await ana.until(asks)
+    blocked = "Forbidden: bot was blocked by the user"
+    await live.telegram.fault("error", "editMessageText", status=403, description=blocked, chat_id=ana.id)
+    await live.world.do("human:bo", "decide", trail=ask["trail"], digest=ask["digest"], verdict="approve")
+    await eventually(lambda: stale(live, ask))
+    await live.door("reached", user=ana.id)
+    away.clear()
+    await ana.until(lambda m: over(m) and not asks(m))
+    people = (await live.world.do("human:bo", "people"))["people"]
+    assert all(row.get("telegram") != "lost" for row in people)
 
 
 async def stale(live: Together, ask: Result) -> bool:

@@ -20,8 +20,8 @@ from store.engine.botstore import BotStore, open_bot_store
 from store.engine.client import Target
 from store.engine.lease import LeaseLost
 from tests.own_engine import OwnEngine, own_engine
-from tests.telegram.together import Bot, eventually, together
-from tests.world import World
+from tests.telegram.together import Bot, Together, eventually, together
+from tests.world import Result, World
 
 SECOND = 1000
 A = Copy(token="aaaaaaaaaaaa", ref="ask:a", to="human:ana", chat=7, message=1, state="sent", sent=1)
@@ -86,20 +86,36 @@ async def test_who_was_asleep_writes_nothing(world: World, tmp_path: Path) -> No
         try:
             ask = await live.ask()
             card = await ana.until(lambda m: "Approve" in m.labels)
+            (asked,) = await eventually(lambda: sent(live, ask))
             first.process.send_signal(signal.SIGSTOP)  # type: ignore[union-attr] # it was started
             second.start()
             await ana.tap(card, "Approve")
             await ana.until(lambda m: m.text.startswith("Approved"))
-            before = await live.store.copies.of(world.space, f"ask:{ask['trail']}")
+
+            async def written() -> list[Copy]:
+                """What the second one has written of what it has shown."""
+                return [copy for copy in await copies(live, ask) if copy.opened and copy.shown != asked.shown]
+
+            before = await eventually(written)
             first.process.send_signal(signal.SIGCONT)  # type: ignore[union-attr] # it was started
             await eventually(lambda: any("another process has the lease" in line["event"] for line in first.lines()))
-            assert await live.store.copies.of(world.space, f"ask:{ask['trail']}") == before
+            assert await copies(live, ask) == before
         finally:
             first.process.send_signal(signal.SIGCONT)  # type: ignore[union-attr] # it was started
             first.end()
             second.end()
         assert len(await ana.messages()) == 1
         assert await live.telegram.violations() == ()
+
+
+async def copies(live: Together, ask: Result) -> list[Copy]:
+    """The records of an ask's copies."""
+    return await live.store.copies.of(live.world.space, f"ask:{ask['trail']}")
+
+
+async def sent(live: Together, ask: Result) -> list[Copy]:
+    """Those of them of which it is written that they arrived."""
+    return [copy for copy in await copies(live, ask) if copy.message]
 
 
 @asynccontextmanager

@@ -115,6 +115,8 @@ class App:
                 self.health.waiting = dict
                 with contextlib.suppress(*STORE_ERRORS):
                     await asyncio.shield(lease.drop())
+            if (me := asyncio.current_task()) and me.cancelling():
+                raise asyncio.CancelledError  # until Python 3.13 a group that fails meanwhile does not pass it on
             await asyncio.sleep(PAUSE)
 
     async def _told(self, term: Coroutine[Any, Any, None]) -> None:

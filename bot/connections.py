@@ -86,7 +86,8 @@ class Connections:
         old, self._pool = self._pool, None
         if old:
             with contextlib.suppress(Exception):
-                await asyncio.wait_for(old.session.close(), CLOSING)
+                async with asyncio.timeout(CLOSING):
+                    await old.session.close()
 
     async def close(self) -> None:
         """Close all, for good."""

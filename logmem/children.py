@@ -111,7 +111,8 @@ class Child:
                 return
         self._signal(signal.SIGTERM)
         try:
-            await asyncio.wait_for(self._process.wait(), GRACE)
+            async with asyncio.timeout(GRACE):
+                await self._process.wait()
         except TimeoutError:
             self._signal(signal.SIGKILL)
             await self._process.wait()

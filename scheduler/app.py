@@ -58,7 +58,8 @@ class App:
             try:
                 while not stop.is_set():
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(stop.wait(), BEAT)
+                        async with asyncio.timeout(BEAT):
+                            await stop.wait()
                     self._watch(clock)
             finally:
                 clock.shutdown(wait=False)

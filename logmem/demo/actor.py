@@ -54,7 +54,8 @@ class Actor:
         try:
             writes.write(json.dumps(line).encode() + b"\n")
             await writes.drain()
-            said = await asyncio.wait_for(reads.readline(), ANSWER)
+            async with asyncio.timeout(ANSWER):
+                said = await reads.readline()
         except TimeoutError:
             raise Fault(f"agent:{self.id} had no answer for {ANSWER:.0f} s.") from None
         except OSError:  # it has ended
@@ -75,7 +76,8 @@ class Actor:
         if self._process.stdin:
             self._process.stdin.close()
         try:
-            await asyncio.wait_for(self._process.wait(), GRACE)
+            async with asyncio.timeout(GRACE):
+                await self._process.wait()
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()

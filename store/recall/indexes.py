@@ -237,7 +237,8 @@ class _Space:
             if left <= 0:
                 return
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(moved.wait(), left)
+                async with asyncio.timeout(left):
+                    await moved.wait()
 
     def _want(self, seq: int) -> None:
         """Have the file filled up to there, if it is not."""
@@ -310,7 +311,8 @@ class _Space:
             ring = bell.next_ring()
             self._want((await self._ledger.tip(self.space)).seq)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(ring.wait(), WATCHED / 10)
+                async with asyncio.timeout(WATCHED / 10):
+                    await ring.wait()
             await asyncio.sleep(PAUSE)
 
     async def _thread(self, work: Callable[[], T], pool: ThreadPoolExecutor | None = None) -> T:

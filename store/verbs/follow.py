@@ -195,6 +195,7 @@ def _names(what: str) -> tuple[str, ...]:
 async def rung(ring: asyncio.Event, timeout: float) -> bool:
     """Whether the ring came in time (seconds)."""
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(ring.wait(), timeout)
+        async with asyncio.timeout(timeout):
+            await ring.wait()
         return True
     return False

@@ -134,7 +134,8 @@ class _Attempts:
                 if out.what is What.AGAIN and out.rest and out.rest[0] and not queued:
                     queued = True  # losers of one process queue for the key that they lost
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(queue.enter_async_context(self.store.turn(out.rest[0])), PATIENCE)
+                        async with asyncio.timeout(PATIENCE):
+                            await queue.enter_async_context(self.store.turn(out.rest[0]))
                 else:
                     await asyncio.sleep(random.random() * 0.001 * 2 ** min(attempt, 6))  # noqa: S311 - spreads retries, hides nothing
         raise self._exhausted()

@@ -72,6 +72,12 @@ def test_nothing_is_left_to_do() -> None:
     assert not [where for where, line in lines(*TEXT) if words.search(line)]
 
 
+def test_no_wait_swallows_that_it_is_cancelled() -> None:
+    """`asyncio.timeout` bounds a wait: in Python 3.11 `wait_for` forgets a cancellation that comes with its result."""
+    waits = re.compile(r"\bwait_for\(")
+    assert not [where for where, line in lines(".py") if where.split("/")[0] in PRODUCT and waits.search(line)]
+
+
 def test_each_silenced_check_has_a_reason() -> None:
     """A `type: ignore` or `noqa` names its codes and gives its reason on the same line."""
     silenced = re.compile(r"#\s*(?:type:\s*ignore|noqa)(?P<codes>\[[^]]+]|:\s*[A-Z]+\d+(?:,\s*[A-Z]+\d+)*)?")

@@ -108,6 +108,30 @@ async def test_who_was_asleep_writes_nothing(world: World, tmp_path: Path) -> No
         assert await live.telegram.violations() == ()
 
 
+async def test_who_was_asleep_ends_when_it_is_told_to(world: World, tmp_path: Path) -> None:
+    """Woken, a bot finds at once that it is to end and that its lease is another's: it does end."""
+    async with together(world, run=False) as live:
+        first, second = (
+            Bot(world, live.telegram, live.settings.api_url, tmp_path / f"{name}.log") for name in ("a", "b")
+        )
+        first.start()
+        try:
+            await eventually(lambda: leads(first))
+            first.process.send_signal(signal.SIGSTOP)  # type: ignore[union-attr] # it was started
+            second.start()
+            await eventually(lambda: leads(second))
+            first.process.send_signal(signal.SIGTERM)  # type: ignore[union-attr] # it was started
+            assert first.end(signal.SIGCONT) == 0
+        finally:
+            first.process.kill()  # type: ignore[union-attr] # it was started
+            second.end()
+
+
+def leads(bot: Bot) -> bool:
+    """Whether it has said that it polls as the one that has the lease."""
+    return any(line["event"] == "polling" for line in bot.lines())
+
+
 async def copies(live: Together, ask: Result) -> list[Copy]:
     """The records of an ask's copies."""
     return await live.store.copies.of(live.world.space, f"ask:{ask['trail']}")

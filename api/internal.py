@@ -148,7 +148,7 @@ async def _unreached(asked: Asked) -> Json:
 
 
 async def _reached(asked: Asked) -> Json:
-    return {"changed": await reaching.reached(asked.store, user=asked.number("user"))}
+    return {"changed": await reaching.reached(asked.store, user=asked.number("user"), age=asked.number("age", 0))}
 
 
 async def _group(asked: Asked) -> Json:
@@ -235,8 +235,12 @@ async def _hear(asked: Asked) -> None:
     user, chat, kind = (asked.body.get(name) for name in ("user", "chat", "chat_type"))
     if "update" not in asked.body or type(user) is not int or type(chat) is not int or not isinstance(kind, str):
         return
-    if is_own_chat(user=user, chat=chat, chat_type=kind):
+    if not is_own_chat(user=user, chat=chat, chat_type=kind):
+        return
+    try:
         await reaching.heard_from(asked.store, user=user)
+    except Exception:  # what they did is done, and they are told so; that they are there, the next one says again
+        log.exception("not_heard", user=user)
 
 
 async def _spoken(asked: Asked, result: Json) -> Json:

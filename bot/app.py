@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from secrets import token_hex
 from typing import Any
 from urllib.parse import urlsplit
@@ -103,7 +103,8 @@ class App:
             try:
                 asked = asyncio.get_running_loop().time()
                 if await lease.take():
-                    await self._told(self._term(lease, asked))
+                    # In a task of its own: a group that fails leaves a mark of being cancelled on the task it is in.
+                    await self._told(asyncio.create_task(self._term(lease, asked)))
             except* LeaseLost:
                 log.warning("another process has the lease now")
             except* STORE_ERRORS as why:
@@ -119,7 +120,7 @@ class App:
                 raise asyncio.CancelledError  # until Python 3.13 a group that fails meanwhile does not pass it on
             await asyncio.sleep(PAUSE)
 
-    async def _told(self, term: Coroutine[Any, Any, None]) -> None:
+    async def _told(self, term: Awaitable[None]) -> None:
         """A term, whose end is said where it ends with the process."""
         try:
             await term

@@ -116,8 +116,8 @@ class Carrier:
                     copy = replace(copy, live=False, why=GONE)
                 case Blocked() if (copy.state, "blocked") in STEPS:
                     copy = step(copy, "blocked", why=why.said, missed=tried)
-                case Blocked() if await self._still_lost(held, replace(copy, missed=tried)):
-                    return Then.MORE  # what it shows is not what stands: it is edited once they are back
+                case Blocked() if then := await self._still_lost(held, replace(copy, missed=tried)):
+                    return then  # what it shows is not what stands: it is edited once they are back
                 case Migrated():
                     await self._moved(held, copy.chat, why.new)
                     copy = replace(copy, live=False, why=GONE)
@@ -138,27 +138,31 @@ class Carrier:
         await self._shelf.put(held, replace(held.copies[token], **told))
         return Then.MORE
 
-    async def _still_lost(self, held: Held, copy: Copy) -> bool:
-        """Tell the door that somebody thought to be back is not, if that is news there. False: it will not hear it."""
+    async def _still_lost(self, held: Held, copy: Copy) -> Then | None:
+        """Tell the door that somebody thought to be back is not, if that is news there. None: it will not hear it."""
         to = held.to.get(copy.to)
         if copy.state != "unreachable":
-            return False
+            return None
         if to is None or to.lost:  # found by another of their cards, while this one was on its way
-            return True
+            return Then.MORE
         try:
             await self._tell(held, copy)
         except Refused as no:
             log.warning("the door does not hear who is reached", ref=held.ref, to=copy.to, why=no.code)
-            return False
-        return True
+            return None
+        if (to := held.to.get(copy.to)) is None or to.lost:
+            return Then.MORE
+        self._again(held.space, held.ref)  # the door knows better: they are back since, or it is another's chat by now
+        return Then.LATER
 
     async def _tell(self, held: Held, copy: Copy) -> None:
+        # It may have taken long to tell, and since then they may have come back, or left: the later word counts.
+        age = max(0, self._clock() - (copy.missed or copy.sent))
         if copy.state == "sent":
-            await self._door.reached(user=copy.chat)
+            await self._door.reached(user=copy.chat, age=age)
             return
         failed = copy.state == "failed"
         why = FAILED if failed else copy.why
-        age = max(0, self._clock() - copy.missed)  # it may have taken long to tell, and they may be back since
         said = await self._door.unreached(user=copy.chat, why=why, age=age, space=held.space, ref=held.ref)
         if to := held.to.get(copy.to):  # until the card is seen anew: else another copy would be sent at once
             lost = bool(said["lost"])
@@ -224,8 +228,10 @@ class Carrier:
             case Down():
                 copy, then = step(copy, "put_off"), Then.HELD
             case Migrated():
+                copy = step(copy, "put_off")
+                await self._shelf.put(held, copy)  # while the door is away it is tried again, and so found again
                 await self._moved(held, copy.chat, why.new)
-                copy, then = replace(step(copy, "put_off"), live=False), Then.DONE
+                copy, then = replace(copy, live=False), Then.DONE
             case Uncertain():
                 copy = step(copy, "timed_out")
             case Bad() | _:

@@ -25,7 +25,7 @@ DIGEST = 1500
 NAMES = 5
 DONE = "These syncs are over."
 NEWER = "There is a newer message of this day below."
-NOT_YOURS = "You get no sync messages. To turn them on: /sync on"
+NOT_YOURS = "You get no sync messages. To turn them on, and be expected: /sync on {}"
 ASKS = {"ask": " asks: ", "handoff": " hands over: ", "seat": " asks you in a huddle: "}
 TROUBLE = {"blocked": " is blocked", "attention": " needs attention"}
 LABELS = {"all_good": ("All good", "good"), "attention": ("Attention…", "attention")}
@@ -55,7 +55,7 @@ def words(view: View, to: str, *, live: bool) -> Text:
     if not live:
         text.line().add(NEWER).line()
     elif view["open"] and not row.get("gets"):
-        text.line().add(NOT_YOURS).line()
+        text.line().add(NOT_YOURS.format(view["space"])).line()
     return text
 
 
@@ -66,7 +66,7 @@ def _head(view: View, row: View) -> Text:
         return text.add(DONE).line()
     waits = len(row.get("waiting") or ()) + row.get("left_out", 0)
     troubled = len(view.get("blocked") or ()) + view.get("blocked_left_out", 0)
-    said = [f"{waits} thing{' waits' if waits == 1 else 's wait'} for you"] if waits else []
+    said = [f"{_counted(waits, row)} thing{' waits' if waits == 1 else 's wait'} for you"] if waits else []
     if troubled == 1:
         one = view["blocked"][0]
         said.append(f"{bare(one['who'])}{TROUBLE.get(one['outcome'], TROUBLE['blocked'])}")
@@ -93,7 +93,12 @@ def _waiting(row: View) -> Text:
         text.code(bare(one["by"])).add(ASKS.get(one["what"], ": "))
         text.code(quoted(one["says"], SAID) if one["says"] else "[redacted]").line()
     more = row.get("left_out", 0)
-    return text.add(f"and {more} more: /pending").line() if more else text
+    return text.add(f"and {_counted(more, row)} more: /pending").line() if more else text
+
+
+def _counted(count: int, row: View) -> str:
+    """How many of the things that wait, of which there may be more than were counted."""
+    return f"at least {count}" if row.get("or_more") else str(count)
 
 
 def _blocked(view: View) -> Text:

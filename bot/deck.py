@@ -6,7 +6,7 @@ missing. This module is what the rest of the bot knows of it.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -148,7 +148,9 @@ class Cards:
                 for copy in held.copies.values()
                 if copy.live and copy.state in ("sent", "uncertain") and copy.to == (who or copy.to)
             ]
-            if chat and not (who in held.to and held.to[who].wanted):
+            coming = [c for c in held.of(who) if c.live and c.state in ("pending", "sending") and c.chat == chat]
+            comes = any(copy.why == ASKED_FOR for copy in coming)
+            if chat and not comes and not (who in held.to and held.to[who].wanted):
                 asked_for = new_copy(held, Recipient(who=who, chat=chat), view)
                 stale.append(replace(asked_for, why=ASKED_FOR))
             if stale:
@@ -194,9 +196,9 @@ class Cards:
             else:
                 log.error("not offered again", space=space, ref=ref, why="the api fails at it")
 
-    async def look_everywhere(self, spaces: Sequence[str] = ()) -> None:
-        """Look at every card that can still change, as at a start; in these spaces, or in all."""
-        await self._sweeper.look_everywhere(spaces)
+    async def look_everywhere(self) -> None:
+        """Look at every card that can still change, as at a start."""
+        await self._sweeper.look_everywhere()
 
     @property
     def waiting(self) -> Mapping[str, int]:

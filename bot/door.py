@@ -103,9 +103,9 @@ class Door:
         """
         return await self._ask("unreached", user=user, why=why, age=age, space=space, ref=ref)
 
-    async def reached(self, *, user: int) -> Answer:
-        """This account can be written to again."""
-        return await self._ask("reached", user=user)
+    async def reached(self, *, user: int, age: int = 0) -> Answer:
+        """A message has reached this account, or it was heard, `age` ms ago."""
+        return await self._ask("reached", user=user, age=age)
 
     async def group(
         self, *, update: int, user: int, chat: int, thread: int, chat_type: str, title: str,

@@ -1,15 +1,14 @@
 """A lane for each chat: what goes to it goes one by one, in turns (see bot.turns), and no chat waits for another.
 
+For its next turn a lane waits as the most urgent that is ready in it by then, so that nothing waits as what it is not.
 Nor does a job wait for one before it that does not succeed: that one comes again later, behind the rest.
 """
 
 import asyncio
-import heapq
 from collections.abc import Awaitable, Callable, Hashable
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager
 from enum import Enum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import structlog
 
@@ -32,34 +31,40 @@ class Then(Enum):
     HELD = "held"  # nothing gets through to anybody, so the whole lane waits
 
 
-@dataclass(slots=True)
-class _Lane(Generic[Job]):
-    """What is `ready` for its turn, and a heap of what is `later`, by the time (of the event loop) when it is ready."""
+class _Lane(Turns[Job, Hashable]):
+    """What is ready for its turn, how many come `later`, and what the lane waits as (`claim`)."""
 
-    ready: Turns[Job, Hashable] = field(default_factory=Turns)
-    later: list[tuple[float, int, Place[Job, Hashable]]] = field(default_factory=list)
-    more: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self) -> None:
+        super().__init__()
+        self.later = 0
+        self.more = asyncio.Event()
+        self.claim: Place[Any, int] | None = None
 
-    def __len__(self) -> int:
-        return len(self.ready) + len(self.later)
+    def put(self, place: Place[Job, Hashable]) -> None:
+        """Let it wait; if it is more urgent than what the lane waits as, the lane waits as that from now on."""
+        super().put(place)
+        self.more.set()
+        if self.claim and place.kind < self.claim.kind:
+            self.claim.move(place.kind, by=self.claim.by, until=0)
 
-    def ripen(self, now: float) -> None:
-        """Make ready what has waited long enough."""
-        while self.later and self.later[0][0] <= now:
-            self.ready.put(heapq.heappop(self.later)[2])
+    def ripen(self, place: Place[Job, Hashable]) -> None:
+        """It has waited long enough."""
+        self.later -= 1
+        self.put(place)
 
 
 class Lanes(Generic[Job]):
     """`work` does one step of a job; `lost` hears of a job given up.
 
-    `turn` is entered when something of a kind may go to a chat; which job that is, and how it stands, is seen then.
+    `turn` is entered when something may go to a chat, which is the `by` of a place that may become more urgent while it
+    waits; which job that is, and how it stands, is seen then.
     """
 
     def __init__(
         self,
         work: Callable[[Job], Awaitable[Then]],
         *,
-        turn: Callable[[int, int], AbstractAsyncContextManager[None]],
+        turn: Callable[[Place[Any, int]], AbstractAsyncContextManager[None]],
         lost: Callable[[Job, Exception], None],
     ) -> None:
         self._work, self._turn, self._lost = work, turn, lost
@@ -67,7 +72,7 @@ class Lanes(Generic[Job]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
-        return sum(len(lane) for lane in self._lanes.values())
+        return sum(len(lane) + lane.later for lane in self._lanes.values())
 
     def add(self, chat: int, kind: int, job: Job, *, by: Hashable = "", until: int = 0) -> Place[Job, Hashable]:
         """Put a job into a chat's lane, to be given its turn. The place says what it is, and can be told otherwise."""
@@ -78,8 +83,7 @@ class Lanes(Generic[Job]):
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         place = Place[Job, Hashable](kind, job, by, until=until)
-        lane.ready.put(place)
-        lane.more.set()
+        lane.put(place)
         return place
 
     async def close(self) -> None:
@@ -90,10 +94,11 @@ class Lanes(Generic[Job]):
 
     async def _run(self, chat: int, lane: _Lane[Job]) -> None:
         pause = FIRST
-        while lane:
+        while lane or lane.later:
             try:
                 await self._some(lane)
-                async with self._turn(chat, lane.ready.kind):
+                lane.claim = Place(lane.urgent, None, chat)
+                async with self._turn(lane.claim):
                     then = await self._next(lane)
             except Exception:  # a lane that ends would keep everything for its chat for ever
                 log.exception("a chat's lane goes on", chat=chat)
@@ -108,18 +113,13 @@ class Lanes(Generic[Job]):
 
     async def _some(self, lane: _Lane[Job]) -> None:
         """Return when a job is ready for its turn."""
-        loop = asyncio.get_running_loop()
-        lane.ripen(loop.time())
-        while not lane.ready:
+        while not lane:
             lane.more.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout_at(lane.later[0][0]):
-                    await lane.more.wait()
-            lane.ripen(loop.time())
+            await lane.more.wait()
 
     async def _next(self, lane: _Lane[Job]) -> Then:
         """Take a step of the job whose turn it is."""
-        place = lane.ready.next()
+        place = lane.next()
         if place is None:
             return Then.DONE
         then = await self._step(place)
@@ -136,14 +136,14 @@ class Lanes(Generic[Job]):
 
     def _put_back(self, lane: _Lane[Job], place: Place[Job, Hashable], then: Then) -> None:
         if then is not Then.HELD:
-            lane.ready.took(place)
+            lane.took(place)
         match then:
             case Then.MORE | Then.HELD:
                 place.tries = 0
-                lane.ready.put(place)
+                lane.put(place)
             case Then.LATER:
                 seconds = min(LAST, FIRST * 2.0 ** min(place.tries, 10))
                 place.tries += 1
-                lane.ready.renumber(place)
-                at = asyncio.get_running_loop().time() + seconds
-                heapq.heappush(lane.later, (at, place.number, place))
+                lane.renumber(place)
+                lane.later += 1
+                asyncio.get_running_loop().call_later(seconds, lane.ripen, place)

@@ -131,7 +131,7 @@ class Limiter(BaseRateLimiter[int]):
         if claim and claim.of is self and claim.chat == chat and not claim.used:
             claim.used = True
         else:
-            await self._turn(chat, REPLY if rate_limit_args is None else rate_limit_args)
+            await self._turn(Place(REPLY if rate_limit_args is None else rate_limit_args, None, chat))
         try:
             return await callback(*args, **kwargs)
         except Flood as flood:
@@ -148,30 +148,32 @@ class Limiter(BaseRateLimiter[int]):
         return max(0.0, self._chat(chat).ready() - self._now())
 
     @asynccontextmanager
-    async def claim(self, chat: int, kind: int) -> AsyncIterator[None]:
-        """Entered when something may go to this chat: the next call of this task to it waits no more.
+    async def claim(self, turn: Place[Any, int]) -> AsyncIterator[None]:
+        """Entered when something may go to a chat (`by`): the next call of this task to it waits no more.
 
+        While it waits it may be moved to another kind, and waits as that from then on.
         What is to be said is best found out in here. A turn in which nothing was said is given back.
         """
-        at = await self._turn(chat, kind)
-        claim = _Claim(self, chat)
+        at = await self._turn(turn)
+        claim = _Claim(self, turn.by)
         before = _CLAIM.set(claim)
         try:
             yield
         finally:
             _CLAIM.reset(before)
             if not claim.used:
-                for limit in (self._chat(chat), self._all):
+                for limit in (self._chat(turn.by), self._all):
                     limit.give_back(at)
                 self._go()
 
-    async def _turn(self, chat: int, kind: int) -> float:
+    async def _turn(self, turn: Place[Any, int]) -> float:
         """Return when it is this call's turn, with the time at which that was so."""
-        turn: Place[asyncio.Future[float], int] = Place(kind, asyncio.get_running_loop().create_future(), chat)
+        told: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        turn.job = told
         self._waiting.put(turn)
         self._go()
         try:
-            return await turn.job
+            return await told
         finally:
             self._waiting.drop(turn)
 

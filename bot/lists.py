@@ -12,19 +12,26 @@ from .saying import sentence, told
 from .text import Text, bare, clipped, quoted
 
 __all__ = [
-    "attends", "board", "fleet", "hours", "on_call", "pending", "refused", "rights", "snooze", "sync", "ways", "whoami",
+    "attends", "board", "fleet", "heading", "hours", "on_call", "pending", "refused", "rights", "snooze", "sync",
+    "ways", "whoami",
 ]  # fmt: skip
 
 Result = Mapping[str, Any]
 
 ROWS = 15
 SUMMARY = 80  # UTF-16 units of a summary on a list
+TO_CHECK_IN = "To check in: the buttons of the day’s message, or the page Syncs of the console."
+
+
+def heading(found: Result) -> Text:
+    """The space that something is told of, and whether it is simulated."""
+    return Text().bold(found["space"]).add(" (simulated)" if found.get("simulated") else "")
 
 
 def pending(found: Result, *, offered: int) -> Text:
     """What waits for somebody, after `offered` of it were sent anew."""
-    asks, handed, space = found.get("count", 0), found.get("handed_count", 0), found["space"]
-    text = Text().bold(space).line()
+    asks, handed = found.get("count", 0), found.get("handed_count", 0)
+    text = heading(found).line()
     if not asks + handed:
         text.add("Nothing waits for you: no ask is yours to decide, and nothing is handed to you.").line()
     else:
@@ -47,7 +54,7 @@ def _follow(offered: int, all_of_it: int) -> str:
 def fleet(found: Result) -> Text:
     """Who needs a look, who is at work, who is idle."""
     rows = found.get("principals") or []
-    text = Text().bold(found["space"]).line()
+    text = heading(found).line()
     if not rows:
         return text.add("No agent and no person is in this space.").line()
     counts = found.get("counts") or {}
@@ -66,7 +73,7 @@ def fleet(found: Result) -> Text:
 
 def board(found: Result) -> Text:
     """Jobs by stage; what is done is counted only."""
-    text = Text().bold(found["space"]).line()
+    text = heading(found).line()
     stages = [stage for stage in found.get("stages") or [] if stage.get("count")]
     if not stages:
         return text.add("There is no job in this space.").line()
@@ -87,25 +94,34 @@ def board(found: Result) -> Text:
 def sync(found: Result) -> Text:
     """Which window is open, who is in, and who is not."""
     says = sentence(found.get("says") or "No window is in sight.")
-    text = Text().bold(found["space"]).line().add(clipped(says, 400)).line()
+    text = heading(found).line().add(clipped(says, 400)).line()
     fleet = found.get("fleet") or {}
     if fleet:
-        text.add(f"{fleet.get('in', 0)} of {fleet.get('expected', 0)} are in.").line()
+        text.add(_in(fleet)).line()
     for name, words in (("overdue", "Overdue: "), ("awaited", "Not in yet: ")):
         names = found.get(name)
         if isinstance(names, list) and names:
             text.add(words).code(_names(names)).line()
-    return text
+    return text.add(TO_CHECK_IN).line() if found.get("checked_in") is False else text
+
+
+def _in(fleet: Result) -> str:
+    """How many are in: of those who are expected, and beside them."""
+    expected, others = fleet.get("expected", 0), fleet.get("others", 0)
+    if not expected:
+        return f"Nobody is expected, and {others or 'nobody'} {'are' if others > 1 else 'is'} in."
+    beside = f", and {others} who {'was' if others == 1 else 'were'} not" if others else ""
+    return f"{fleet.get('in', 0)} of {expected} expected {'is' if expected == 1 else 'are'} in{beside}."
 
 
 def attends(found: Result) -> Text:
     """Whether somebody takes part in the syncs, and what that means."""
-    return Text().bold(found["space"]).line().add(clipped(sentence(found["says"]), 400)).line()
+    return heading(found).line().add(clipped(sentence(found["says"]), 400)).line()
 
 
 def on_call(found: Result) -> Text:
     """Whether somebody is on call, and who else is."""
-    text = Text().bold(found["space"]).line()
+    text = heading(found).line()
     others = found.get("others") or []
     if found["on_call"]:
         text.add("You are on call: asks that name nobody go to those on call first.")
@@ -119,7 +135,7 @@ def on_call(found: Result) -> Text:
 
 def snooze(found: Result) -> Text:
     """Until when cards come without a sound."""
-    text = Text().bold(found["space"]).line()
+    text = heading(found).line()
     if found.get("snoozed_until"):
         text.add("Cards come without a sound until ").time(moment(found["snoozed_until"], now=0))
         return text.add(". High risk still sounds, and no deadline moves.").line()
@@ -144,7 +160,7 @@ def ways(found: Result) -> Text:
 
 def hours(found: Result) -> Text:
     """The hours of each day in which cards come without a sound."""
-    text = Text().bold(found["space"]).line()
+    text = heading(found).line()
     if not found.get("hours"):
         return text.add("No quiet hours. To set them: /quiet 22:00-07:00").line()
     text.add(f"From {found['hours'].replace('-', ' to ')} ({found.get('zone', '')}) cards come without a sound. ")
@@ -159,7 +175,7 @@ def whoami(who: str, *, account: int) -> Text:
 
 def rights(found: Result) -> Text:
     """What somebody may in a space."""
-    return Text().bold(found["space"]).add(f": {', '.join(found.get('may') or ()) or 'nothing'}").line()
+    return heading(found).add(f": {', '.join(found.get('may') or ()) or 'nothing'}").line()
 
 
 def refused(space: str, why: str) -> Text:

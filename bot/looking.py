@@ -22,7 +22,7 @@ from .door import Away, Door
 from .lanes import Lanes, Then
 from .plan import GONE, Plan, Step, is_pending, plan, recipients
 from .shelf import STORE_ERRORS, Held, Shelf
-from .turns import ASK, CHANGE, NOTICE
+from .turns import ASK, CHANGE, NOTICE, Place
 
 __all__ = ["AWAY", "Looking"]
 
@@ -41,16 +41,16 @@ log = structlog.get_logger(__name__)
 class Looking:
     """The refs that are looked at, and what is on its way because of it.
 
-    `clock` gives ms, and `turn` is entered when something of a kind may go to a chat.
+    `clock` gives ms, and `turn` is entered when something of a kind may go to a chat (see Lanes).
     """
 
     def __init__(
         self, door: Door, outbox: Outbox, shelf: Shelf, carrier: Carrier, *, clock: Callable[[], int],
-        turn: Callable[[int, int], AbstractAsyncContextManager[None]],
+        turn: Callable[[Place[Any, int]], AbstractAsyncContextManager[None]],
     ) -> None:  # fmt: skip
         self._door, self._outbox, self._shelf, self._carrier, self._clock = door, outbox, shelf, carrier, clock
         self._lanes: Lanes[tuple[Held, str]] = Lanes(
-            self._work, turn=lambda chat, kind: turn(chat, NOTICE if chat < 0 else kind), lost=self._lost
+            self._work, turn=lambda at: turn(at if at.by > 0 else Place(NOTICE, None, at.by)), lost=self._lost
         )
         self._queue: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self._marks: dict[tuple[str, str], int] = {}  # what is queued, and the mark that was seen
@@ -77,6 +77,9 @@ class Looking:
                     group.create_task(self._looker())
         finally:
             await self._lanes.close()
+            for task in self._ends:
+                task.cancel()
+            await asyncio.gather(*self._ends, return_exceptions=True)
             await self._shelf.close()
 
     def in_hand(self, space: str, ref: str) -> bool:

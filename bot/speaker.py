@@ -25,7 +25,7 @@ from .door import Away, Door
 from .failures import Bad, Blocked, Down, Flood, Gone, Migrated, Same, Uncertain
 from .saying import NO_BUTTON, refusal, sentence, told
 from .shelf import STORE_ERRORS
-from .turns import REPLY
+from .turns import REPLY, Place
 from .words import Offer, Reply, Show, Toast, Verdict, Word, Words, spelled, spoken
 
 __all__ = ["Speaker"]
@@ -33,7 +33,7 @@ __all__ = ["Speaker"]
 TOO_LATE = 3_600_000  # ms after which nothing is said any more: what stands is on the cards
 UNSURE = 3  # times that Telegram may have taken the same words
 SOON, LATE = 0.25, 5.0  # seconds before the next try, doubled each time
-IN_LINE = 50  # words that wait for one chat; more are not said
+IN_LINE = 50  # words that wait for one chat; no more are taken in, nor a card that is in line already
 IDLE, AGAIN = 5, 20.0  # that anybody is told at once, and seconds until there is one more
 KNOWN = 4096  # chats of whom that is remembered
 ASKING = 1.0  # seconds between two looks at whether a claim was confirmed
@@ -66,6 +66,11 @@ def _line(word: Word) -> Hashable:
         case Verdict():
             return word
     return word.chat
+
+
+def _answer(show: Show, text: str, *, alert: bool) -> Toast:
+    """The answer to the press that asked for this."""
+    return Toast(query=show.query, chat=show.chat, message=show.message, text=text, alert=alert)
 
 
 @dataclass(slots=True)
@@ -110,7 +115,7 @@ class Speaker:
 
     def admitted(self, words: Words) -> Words:
         """Those of the words that are to be said, since nobody has been told too much already."""
-        return tuple(word for word in words if not isinstance(word, Reply) or self._admits(word))
+        return tuple(word for word in map(self._admitted, words) if word)
 
     async def say(self, id: str, words: Words) -> None:
         """Say these, which are kept under this id ('' for nowhere), in the order of the calls for each chat.
@@ -134,12 +139,19 @@ class Speaker:
             self._add(word, said)
         return said
 
-    def _admits(self, word: Reply) -> bool:
-        if len(self._lines.get(word.chat, ())) >= IN_LINE:
+    def _admitted(self, word: Word) -> Word | None:
+        """The word, or what is said in its place, if anything is; an answer to a press waits for nothing."""
+        if isinstance(word, Toast | Verdict):
+            return word
+        line = self._lines.get(word.chat, ())
+        if isinstance(word, Offer) and any(part.word == word for part in line):
+            return None
+        if len(line) >= IN_LINE:
             log.warning("too many words for a chat: these are not said", chat=word.chat)
-            return False
-        if not word.idle:
-            return True
+            return _answer(word, FAILED, alert=True) if isinstance(word, Show) else None
+        return word if not isinstance(word, Reply) or not word.idle or self._admits_idle(word) else None
+
+    def _admits_idle(self, word: Reply) -> bool:
         now = time.monotonic()
         left, since = self._idle.pop(word.chat, (float(IDLE), now))
         left = min(IDLE, left + (now - since) / AGAIN)
@@ -238,7 +250,7 @@ class Speaker:
                 said = await self._confirmed(verdict.claim)
                 self._add(Reply(chat=verdict.chat, text=said, reply_to=verdict.reply_to), part.of)
             case Show() as show:
-                async with self._telegram.limiter.claim(show.chat, REPLY):
+                async with self._telegram.limiter.claim(Place(REPLY, None, show.chat)):
                     text, alert = await self._shown(show)
                 if alert or not part.answered:
                     self._answer(part, text, alert=alert)
@@ -282,7 +294,7 @@ class Speaker:
         word = part.word
         if isinstance(word, Show):
             part.answered = True
-            self._add(Toast(query=word.query, chat=word.chat, message=word.message, text=text, alert=alert), part.of)
+            self._add(_answer(word, text, alert=alert), part.of)
 
     def _answer_early(self, part: _Part) -> None:
         """Tell who pressed that it comes later."""
@@ -293,7 +305,9 @@ class Speaker:
         """Say to a card what the press on it can show no more; that something was done, the card itself shows."""
         if toast.alert and toast.text:
             text = told(toast.text)
-            self._add(Reply(chat=toast.chat, text=text.text, entities=text.entities, reply_to=toast.message), of)
+            late = Reply(chat=toast.chat, text=text.text, entities=text.entities, reply_to=toast.message)
+            for word in self.admitted((late,)):
+                self._add(word, of)
 
     async def _store(self, write: Callable[[], Awaitable[None]]) -> None:
         """Write what has happened already, however long the store is away."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 import structlog
@@ -43,9 +43,9 @@ class Sweeper:
             group.create_task(_always(self._listen))
             group.create_task(_always(self._sweep))
 
-    async def look_everywhere(self, spaces: Sequence[str] = ()) -> None:
-        """Look at every card that can still change, as at a start; in these spaces, or in all."""
-        await self.each(self._look_in, spaces or await self.spaces())
+    async def look_everywhere(self) -> None:
+        """Look at every card that can still change, as at a start."""
+        await self.each(self._look_in, await self.spaces())
 
     async def _look_in(self, space: str) -> None:
         for ref in await self._outbox.opened(space):

@@ -123,9 +123,9 @@ class Turns(Generic[Job, By]):
         place.number = self._numbers
 
     @property
-    def kind(self) -> int:
-        """The kind whose turn it is; of none that waits, the first of all."""
-        return next(iter(self._order()), REPLY)
+    def urgent(self) -> int:
+        """The most urgent kind that waits; where none does, the first of all."""
+        return min((k for k, kind in self._kinds.items() if kind.waiting), default=REPLY)
 
     @property
     def who(self) -> set[By]:

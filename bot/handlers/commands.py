@@ -99,10 +99,16 @@ async def _each(ctx: Context, said: Said, verb: str, named: Sequence[str] = (), 
         except Refused as no:
             _log(said, verb, no)
             outcomes.append(Outcome(space, no=no))
+    outcomes = _real_first(outcomes)
     refused = [each.no for each in outcomes if each.no]
     if refused and len(refused) == len(outcomes) and len({refusal(no) for no in refused}) == 1:
         raise refused[0]
     return outcomes
+
+
+def _real_first(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The same, with the simulated spaces last."""
+    return sorted(outcomes, key=lambda each: bool(each.found and each.found.get("simulated")))
 
 
 def _listed(verb: str, show: Callable[[Result], Text]) -> "Callable[[Context, Said, Sequence[str]], Awaitable[Text]]":
@@ -205,7 +211,7 @@ async def _ways(ctx: Context, said: Said, where: Sequence[Outcome]) -> list[Outc
             found.append(Outcome(each.space, found=await _ask(ctx, said, "quiet", each.space)))
         except Refused:
             continue
-    return found
+    return _real_first(found)
 
 
 async def _unpair(ctx: Context, said: Said, words: Sequence[str]) -> str:
@@ -236,28 +242,35 @@ async def _help(ctx: Context, said: Said, words: Sequence[str]) -> Text:
     except Refused:
         return text
     ways = [
-        Text().bold(str(each.space)).add(". ").join(lists.ways(each.found or {}))
+        lists.heading(each.found).add(". ").join(lists.ways(each.found))
         for each in await _ways(ctx, said, own)
+        if each.found is not None
     ]
     return text.line().line().join(joined(ways, apart=False)) if ways else text
 
 
 TABLE: Mapping[str, Command] = {
-    "pending": Command("what waits for you, as cards", _pending),
-    "fleet": Command("agents and people, and what they do", _listed("fleet", lists.fleet)),
-    "jobs": Command("jobs by stage", _listed("board", lists.board)),
-    "sync": Command("the day’s windows; on or off: a message of each day", _sync, "/sync, /sync on, /sync off"),
+    "pending": Command("what waits for you, as cards", _pending, "/pending [SPACE]"),
+    "fleet": Command("agents and people, and what they do", _listed("fleet", lists.fleet), "/fleet [SPACE]"),
+    "jobs": Command("jobs by stage", _listed("board", lists.board), "/jobs [SPACE]"),
+    "sync": Command(
+        "the day’s windows; on: a message of each day, and you are expected; off: neither",
+        _sync,
+        "/sync [SPACE], /sync on [SPACE], /sync off [SPACE]",
+    ),
     "oncall": Command("get asks before others do", _on_call, "/oncall on, /oncall off"),
     "snooze": Command("cards without a sound for a while", _snooze, "/snooze 2h, /snooze off"),
     "quiet": Command("hours without a sound, each day", _quiet, "/quiet 22:00-07:00, /quiet off"),
-    "whoami": Command("who you are here", _whoami),
+    "whoami": Command("who you are here", _whoami, "/whoami [SPACE]"),
     "unpair": Command("end the pairing with this account", _unpair),
     "approve": Command("approve what a card shows", _typed("approve"), "/approve CODE"),
     "reject": Command("reject what a card shows", _typed("reject"), "/reject CODE"),
     "start": Command("pair this account with a code", started, "/start CODE", idle=True),
     "help": Command("the commands", _help, idle=True),
 }
-HELP = "Asks come here as cards; the buttons decide, and a reply asks back.\n" + "\n".join(
-    f"{command.shown or f'/{name}'} – {command.about}" for name, command in TABLE.items()
+HELP = (
+    "Asks come here as cards; the buttons decide, and a reply asks back.\n"
+    + "\n".join(f"{command.shown or f'/{name}'} – {command.about}" for name, command in TABLE.items())
+    + "\nWithout SPACE it is all of your spaces."
 )
 COMMANDS = tuple((name, command.about) for name, command in TABLE.items())

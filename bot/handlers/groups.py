@@ -55,9 +55,7 @@ async def moved(ctx: Context, change: Change) -> Words:
     """Where the bot is a member has changed: a person blocked it or came back, or a group took it in or put it out."""
     if change.chat_type == "private":
         if change.there:
-            back = await ctx.door.reached(user=change.chat)
-            if back["changed"]:  # what was decided meanwhile is to be seen on the cards that they have
-                await ctx.cards.look_everywhere(back["changed"])
+            await ctx.door.reached(user=change.chat)
         else:
             await ctx.door.unreached(user=change.chat, why="blocked")
     elif change.was_there and not change.there:

@@ -21,7 +21,7 @@ from .script import text_of
 
 _Command = Callable[..., Awaitable[Any]]
 _CLAIM = TypeAdapter(Claim)
-_OWN = text_of("own")
+_OWN, _REACH = text_of("own"), text_of("reach")
 KEPT = LIFE["command"] + CLAIM_LIFE  # ms that a claim's record stays: longer than any code, which it has used up
 PAIRING = 10 * SECOND  # in which both records of a pairing are written
 SPACE = "space:"  # before the names of fields of a person's record
@@ -111,17 +111,17 @@ class Accounts:
         return is_.decode()
 
     async def lost(self, number: int) -> bool:
-        """Whether it is known that no message reaches an account."""
+        """Whether an account is out of reach, as far as is known."""
         found = await self._read("HMGET", shared("telegram", str(number)), "lost", "heard")
         return _is_lost(*((value or b"").decode() for value in found))
 
     async def mark_lost(self, number: int, *, age: int = 0) -> None:
-        """Note that no message reached an account which is somebody's, `age` ms ago: not where it was heard since."""
-        await self._write("HSET", shared("telegram", str(number)), "lost", max(0, await self._clock() - max(0, age)))
+        """Note that a message did not reach an account, `age` ms ago."""
+        await self._write("EVAL", _REACH, 1, shared("telegram", str(number)), "lost", max(0, age))
 
-    async def mark_heard(self, number: int) -> None:
-        """Note that messages reach an account which is somebody's."""
-        await self._write("HSET", shared("telegram", str(number)), "heard", await self._clock())
+    async def mark_heard(self, number: int, *, age: int = 0) -> None:
+        """Note that an account was heard, or a message reached it, `age` ms ago."""
+        await self._write("EVAL", _REACH, 1, shared("telegram", str(number)), "heard", max(0, age))
 
     async def put_code(self, code: str, content: Mapping[str, str], *, life: int) -> None:
         """Keep what a code stands for, for `life` ms; it is the latest of its person's from its `source`."""

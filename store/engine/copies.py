@@ -159,12 +159,15 @@ def _meaning(line: bytes) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Changing:
-    """The refs of which the bot has cards that can still change, up to `count`, for those who read more with it."""
+    """The refs of which the bot has cards that can still change, up to `count`, for those who read more with it.
+
+    Those that wait for longest come first: among them are all that somebody cannot be shown now.
+    """
 
     count: int
 
     def commands(self, keys: Keys) -> list[Command]:
-        return [("ZRANGE", keys.open_cards, 0, self.count - 1)]
+        return [("ZRANGE", keys.open_cards, 0, self.count - 1, "REV")]
 
     def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[list[str], dict[str, Seen]]:
         return [ref for raw in got[0] if REF.fullmatch(ref := raw.decode(errors="replace"))], {}

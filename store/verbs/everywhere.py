@@ -5,7 +5,7 @@ So every row that is done this way reads what stands, and may be done twice, or 
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import structlog
@@ -31,11 +31,19 @@ def chore(row: Row, space: str, **args: Any) -> str:
     return json.dumps([row.verb, space, args], sort_keys=True, ensure_ascii=False)
 
 
-async def everywhere(store: Store, row: Row, spaces: Iterable[str], *, client: str = "", **args: Any) -> list[str]:
-    """Do a row in each of these spaces; those in which it changed something (its result says `changed`)."""
+async def everywhere(
+    store: Store, row: Row, spaces: Iterable[str], *, client: str = "",
+    first: Callable[[], Awaitable[object]] | None = None, **args: Any,
+) -> list[str]:  # fmt: skip
+    """Do a row in each of these spaces; those in which it changed something (its result says `changed`).
+
+    `first` is what the row reads: it is done once it is noted that the rows are to be done because of it.
+    """
     lines = {space: chore(row, space, **args) for space in spaces}
     with told_plainly():
         await store.shared.accounts.note_chores(*lines.values(), wait=WAIT)
+        if first:
+            await first()
     return [space for space, line in lines.items() if await here(store, row, space, line, args, client=client)]
 
 
@@ -52,7 +60,8 @@ async def here(store: Store, row: Row, space: str, line: str, args: Result, *, c
                     raise
                 continue
             changed = changed or bool(out.get("changed"))
-            if not out.get("more"):
+            # Until nothing changes: what it read elsewhere may have been other when it was done.
+            if not (out.get("more") or out.get("changed")):
                 break
     except Refused as no:
         log.warning("left_for_later", verb=row.verb, space=space, code=no.code)

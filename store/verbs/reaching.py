@@ -8,12 +8,13 @@ from ..domain.commit import Commit, put
 from ..domain.document import Document
 from ..domain.entry import Entry
 from ..domain.errors import Refused
+from ..domain.grant import Grant
 from ..domain.item import Item
 from ..domain.moments import iso
 from ..domain.person import Member
 from ..domain.reach import Reach, paired, quiet_hours, snoozed_until, unpaired
 from ..engine.copies import Changing
-from ..engine.reads import Count, Doc
+from ..engine.reads import Doc
 from ..engine.store import Store
 from .approvers import ROLES, Otherwise, Roles, audience
 from .arguments import Length
@@ -21,6 +22,7 @@ from .call import Call, Result, Row
 from .everywhere import bot_badge, everywhere
 from .faults import told_plainly
 from .perform import perform
+from .signed_in import sessions_of
 from .unheard import BATCH, NOBODY, WAITING, Change, Ref, owners, refs, retold, waiting
 
 
@@ -53,10 +55,9 @@ async def left(call: Call, person: str) -> Change:
 async def _undelivered(call: Call, found: Iterable[Ref], person: str) -> tuple[Entry, ...]:
     """Tell those who handed something to this person that it does not arrive."""
     ids = [id for kind, id in found if kind == Item.kind]
-    sessions = await call.look(Count("sessions", person, low=call.now)) if ids else 0
-    if not ids or sessions:
+    if not ids or (await call.read(sessions_of(call, person))).ids(Grant):
         return ()
-    items = await call.look_each(Doc(Item, id) for id in ids[:BATCH])
+    items = await call.read_each(Doc(Item, id) for id in ids[:BATCH])
     text = f"{person} cannot be reached now: no card arrives, and they are not signed in. It stays open."
     mine = [item for item in items if item and item.to == person and item.as_of(call.now).state == "open"]
     return tuple(call.entry(item.where, "undelivered", text, trail=item.thread) for item in mine)
@@ -101,7 +102,7 @@ async def _unshown(call: Call, *, ref: str, person: str, account: int) -> Commit
     match doc:
         case Ask() if person not in doc.unshown:
             new = replace(doc, unshown=(*doc.unshown, person))
-            silent = not new.unheard and (await audience(call, new)).is_silent
+            silent = not new.unheard and (await audience(call, new, firm=True)).is_silent
             entry = call.entry(new.where, "undelivered", NOBODY, trail=id)
             new = replace(new, unheard=call.now) if silent else new
             return Commit(result={"changed": True}, puts=(put(new),), entries=(entry,) if silent else ())
@@ -123,29 +124,25 @@ REACH, UNSHOWN = Row("reach", "write", _reach), Row("unshown", "write", _unshown
 async def unreached(store: Store, *, user: int, age: int = 0) -> tuple[list[str], bool]:
     """A message did not reach the person with this account, `age` ms ago; the spaces in which that is news.
 
-    And whether they are thought to be out of reach now: not where they were heard since.
+    And whether they are out of reach, as far as is known: not where they were heard since.
     """
+    accounts = store.shared.accounts
+    changed = await _known(store, user, lambda: accounts.mark_lost(user, age=age))
+    with told_plainly():
+        return changed, await accounts.lost(user)
 
-    async def note() -> None:
-        await store.shared.accounts.mark_lost(user, age=age)
 
-    return await _known(store, user, note), await _lost(store, user)
-
-
-async def reached(store: Store, *, user: int) -> list[str]:
-    """The person with this account can be reached again; the spaces in which that is news."""
-    return await _known(store, user, lambda: store.shared.accounts.mark_heard(user))
+async def reached(store: Store, *, user: int, age: int = 0) -> list[str]:
+    """The person with this account was heard, or reached, `age` ms ago; the spaces in which that is news."""
+    return await _known(store, user, lambda: store.shared.accounts.mark_heard(user, age=age))
 
 
 async def heard_from(store: Store, *, user: int) -> None:
     """Who writes to the bot in their own chat can be reached there."""
-    if await _lost(store, user):
-        await reached(store, user=user)
-
-
-async def _lost(store: Store, user: int) -> bool:
     with told_plainly():
-        return await store.shared.accounts.lost(user)
+        lost = await store.shared.accounts.lost(user)
+    if lost:
+        await reached(store, user=user)
 
 
 async def unshown(store: Store, *, user: int, space: str, ref: str) -> list[str]:
@@ -158,15 +155,12 @@ async def unshown(store: Store, *, user: int, space: str, ref: str) -> list[str]
     return [space] if out["changed"] else []
 
 
-async def _known(store: Store, user: int, note: Callable[[], Awaitable[None]]) -> list[str]:
-    """Note it with the account first, where that is somebody's, then in each space of theirs."""
+async def _known(store: Store, user: int, mark: Callable[[], Awaitable[object]]) -> list[str]:
+    """Note it with the account, where that is somebody's, and in each space of theirs."""
     with told_plainly():
         person = await store.shared.accounts.person(user)
-        if not person:
-            return []
-        await note()
-        names = await store.shared.joined(person.partition(":")[2])
-    return await everywhere(store, REACH, names, person=person)
+        names = await store.shared.joined(person.partition(":")[2]) if person else []
+    return await everywhere(store, REACH, names, first=mark, person=person) if person else []
 
 
 async def oncall(call: Call, *, on: bool = True) -> Commit:

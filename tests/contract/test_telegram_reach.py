@@ -260,27 +260,6 @@ async def test_c33_an_account_that_is_nobodys_is_nobody_lost(phones: World) -> N
     assert await phones.dump() == before
 
 
-async def test_c33_what_did_not_arrive_before_somebody_was_heard_is_no_news(phones: World) -> None:
-    """The bot could not tell it in time: who has come back meanwhile stays reached, whatever age it says."""
-    ask = await asked(phones)
-    await lost(phones, BO)
-    assert BO not in reachable(await card(phones, f"ask:{ask['trail']}"))
-    assert (await door(phones, "reached", user=ACCOUNTS[BO]))["changed"] == [phones.space]
-    for age in (MINUTE, 2**53 - 1):
-        late = await door(phones, "unreached", user=ACCOUNTS[BO], why="blocked", age=age)
-        assert late == {"changed": [], "lost": False}
-    assert BO in reachable(await card(phones, f"ask:{ask['trail']}"))
-    for age in (0, -1):
-        assert (await door(phones, "unreached", user=ACCOUNTS[BO], why="blocked", age=age))["lost"]
-    assert BO not in reachable(await card(phones, f"ask:{ask['trail']}"))
-    await sound(phones)
-
-
-def reachable(view: Result) -> set[str]:
-    """Who is asked by a card and not known to be out of reach."""
-    return {to["who"] for to in view["to"] if to["wanted"] and not to.get("lost")}
-
-
 async def test_quiet_is_about_sound_alone(phones: World) -> None:
     """For a while or between hours a card makes no sound; high risk does, and no deadline moves."""
     ask, high = await asked(phones), await asked(phones, summary="Drop it?", risk="high")

@@ -43,6 +43,13 @@ async def owning(own: OwnEngine) -> AsyncIterator[Script]:
 
 
 @pytest.fixture
+async def reaching(own: OwnEngine) -> AsyncIterator[Script]:
+    """reach.lua as it is."""
+    async with script(own, text_of("reach")) as made:
+        yield made
+
+
+@pytest.fixture
 async def lease(own: OwnEngine) -> AsyncIterator[BotScript]:
     """lease.lua as it is."""
     async with bot_script(own, text_of("lease")) as made:

@@ -100,10 +100,12 @@ async def test_taken_twice_by_one(lease: BotScript) -> None:
 
 
 async def test_dropped_it_is_free(lease: BotScript) -> None:
-    """Who lets go makes room at once, and does not have it any more; epochs go on."""
+    """Who lets go makes room at once, and does not have it any more; epochs go on, and when it was is kept."""
     a, b = lease_of(lease, "a"), lease_of(lease, "b")
     await a.take()
+    low = await lease.now()
     await a.drop()
+    assert low <= int(await lease.admin.hget(KEY, "until")) <= await lease.now()
     assert a.epoch == 0
     assert not await a.renew()
     assert await b.take() == 2

@@ -17,7 +17,7 @@ from store.engine.lease import LeaseLost
 from store.engine.script import FOLDER, text_of
 from tests.own_engine import OwnEngine, own_engine
 
-from . import test_card, test_claim, test_commit, test_keep, test_lease, test_own, test_settled
+from . import test_card, test_claim, test_commit, test_keep, test_lease, test_own, test_reach, test_settled
 from .bot import bot_script
 from .conftest import SMALL_NODES
 from .script import script
@@ -105,8 +105,9 @@ BENT_LEASE = (
     (" or epoch ~= tonumber(ARGV[3])", ""),
     ("epoch ~= tonumber(ARGV[3])", "epoch < tonumber(ARGV[3])"),
     ("ARGV[1] == 'drop' and 0 or ", ""),
-    ("now + ARGV[4]", "now"),
-    ("now + ARGV[4]", "ARGV[4]"),
+    ("and 0 or ARGV[4]", "and -now or ARGV[4]"),
+    (" or ARGV[4]", " or 0"),
+    ("now + (", "("),
     ("'owner', ARGV[2], ", ""),
     ("'epoch', epoch, ", ""),
     (", 'until', ends", ""),
@@ -181,6 +182,15 @@ BENT_OWN = (
     ("ARGV, 3", "ARGV, 5"),
     ("return redis.call('HGET'", "redis.call('HGET'"),
 )
+BENT_REACH = (
+    ("== 0", "== 1"),
+    ("t[1] * 1000", "t[1] * 1001"),
+    (" - ARGV[2]", ""),
+    ("at <= ", "at >= "),
+    ("KEYS[1], ARGV[1]) or 0", "KEYS[1], 'x') or 0"),
+    (", ARGV[1], at", ", 'lost', at"),
+    ("return 1", "return 0"),
+)
 
 FAILED = (
     *(AssertionError, redis.ResponseError, ValueError, TypeError, LookupError, LeaseLost),
@@ -228,6 +238,7 @@ SUBJECTS = (
     Subject("settled", test_settled, bot_script, BENT_SETTLED, 6),
     Subject("card", test_card, bot_script, BENT_CARD, 3),
     Subject("own", test_own, script, BENT_OWN, 4),
+    Subject("reach", test_reach, script, BENT_REACH, 4),
 )
 
 

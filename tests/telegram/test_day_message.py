@@ -18,13 +18,15 @@ SLOTS = [
 ]
 MINE = {
     "who": "human:ana", "chat": 7, "can": ["show", "all_good", "attention", "stop"], "silent": True, "wanted": True,
-    "gets": True, "lost": False, "push": 0, "yours": {}, "waiting": [], "left_out": 0, "closing": "",
+    "gets": True, "lost": False, "push": 0, "yours": {}, "waiting": [], "left_out": 0,
+    "or_more": False, "closing": "",
 }  # fmt: skip
 VIEW = {
     "ref": "day:2026-11-30", "kind": "sync", "trail": "day:2026-11-30", "space": "launch", "simulated": False,
     "state": "open", "open": True, "digest": "", "day": "2026-11-30", "zone": "America/New_York",
     "says": "midday is open, on time until 14:30; one is in.", "slots": SLOTS, "slot": "midday", "overdue": [],
-    "blocked": [], "blocked_left_out": 0, "console": [], "groups": [], "to": [MINE], "look_at": 0, "now": 0,
+    "overdue_left_out": 0, "blocked": [], "blocked_left_out": 0,
+    "console": [], "groups": [], "to": [MINE], "look_at": 0, "now": 0,
 }  # fmt: skip
 ASK = {"what": "ask", "trail": "ask_1", "by": "agent:grok", "says": "Shall I deploy?"}
 NASTY = 'x" /approve ab12cd <b>https://evil.example @ana \n\u202emoc'
@@ -62,6 +64,7 @@ def test_a_quiet_day() -> None:
 HEADS = [
     ({"waiting": [ASK]}, {}, "1 thing waits for you."),
     ({"waiting": [ASK], "left_out": 3}, {}, "4 things wait for you."),
+    ({"waiting": [ASK], "left_out": 19, "or_more": True}, {}, "at least 20 things wait for you."),
     ({}, {"blocked": [{"who": "agent:grok", "outcome": "blocked", "why": ""}]}, "grok is blocked."),
     ({}, {"blocked": [{"who": "agent:grok", "outcome": "attention", "why": ""}]}, "grok needs attention."),
     ({}, {"blocked": [{"who": "agent:grok", "outcome": "blocked", "why": ""}], "blocked_left_out": 1},
@@ -107,6 +110,11 @@ def test_what_waits_and_who_is_in_trouble() -> None:
     ]
 
 
+def test_what_was_not_counted_to_its_end_is_at_least_that() -> None:
+    """What somebody has more of than is looked at."""
+    assert lines(view({"waiting": [ASK], "left_out": 19, "or_more": True}))[-1] == "and at least 19 more: /pending"
+
+
 def test_what_agents_wrote_acts_nowhere() -> None:
     """It stands in code, escaped, and is cut."""
     blocked = [{"who": "agent:codex", "outcome": "blocked", "why": NASTY + "y" * 300}]
@@ -147,7 +155,9 @@ def test_its_buttons(
 def test_its_last_lines() -> None:
     """Where the newer one is; how to have them again; how one checked in; the digest at the end."""
     assert lines(VIEW, live=False)[-1] == "There is a newer message of this day below."
-    assert lines(view({"gets": False, "can": []}))[-1] == "You get no sync messages. To turn them on: /sync on"
+    assert lines(view({"gets": False, "can": []}))[-1] == (
+        "You get no sync messages. To turn them on, and be expected: /sync on launch"
+    )
     assert lines(view({"yours": {"midday": "pass", "morning": "attention"}}))[-1] == (
         "Your check-ins: morning attention, midday pass."
     )

@@ -1,21 +1,27 @@
 """What reaches whom: cards that Telegram will not have, people who are back, reminders, other bots, other layouts."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bot import shelf
+from bot import lanes, shelf
+from bot.client import Telegram as Client
 from bot.deck import Cards
+from bot.door import Away, Door
 from store.domain.copy import Copy
 from store.engine.lease import LeaseLost
+from store.engine.outbox import Outbox
 from tests.chaos.api import served
 from tests.contract.scheduled import MINUTE, ticking
+from tests.surfaces.server import BOT_SECRET
 from tests.telegram.phone import Message
 from tests.telegram.test_outbox import asks, copies, over, settled
-from tests.telegram.together import Bot, Together, eventually, together
+from tests.telegram.together import NO_LIMITS, PATIENCE, Bot, Together, eventually, together
 from tests.world import Result, World
 
 BAD = "Bad Request: can't parse entities: unsupported start tag"
@@ -108,6 +114,31 @@ async def test_what_reaches_somebody_lost_is_told(live: Together) -> None:
     await eventually(back)
     (sent,) = await resting(live, ask, ["sent"])
     assert (sent.why, sent.live) == ("", True)
+
+
+@pytest.fixture
+async def alone(world: World) -> AsyncIterator[tuple[Together, Cards]]:
+    """The cards of no bot that runs."""
+    async with together(world, run=False) as live:
+        client = Client(live.telegram.token, api_url=live.telegram.url, limits=NO_LIMITS)
+        door = Door(live.settings.api_url, BOT_SECRET)
+        yield live, Cards(client, door, live.store.outbox, live.store.copies)
+        await door.close()
+        await client.close()
+
+
+async def test_who_asks_for_a_card_again_and_again_has_one_coming(alone: tuple[Together, Cards]) -> None:
+    """While their chat takes nothing there is one copy for who need not have any, and it comes once."""
+    live, cards = alone
+    await live.pair("ana")
+    bo = await live.pair("bo")
+    await live.world.do("human:ana", "oncall", on=True)
+    ask = await live.ask()
+    await live.telegram.flood(retry_after=1, times=1, chat_id=bo.id)
+    for _ in range(3):
+        assert await cards.offer(live.world.space, f"ask:{ask['trail']}", "human:bo", chat=bo.id)
+    await bo.until(asks)
+    assert [c.to for c in await copies(live, ask)].count("human:bo") == 1
 
 
 def turned_to(page: int) -> Callable[[Message], bool]:
@@ -220,6 +251,90 @@ async def test_an_older_card_of_somebody_who_was_away_shows_the_end_too(live: To
     await eventually(back)
     for copy in both:
         await ana.until(lambda m, id=copy.message: m.id == id and over(m))  # type: ignore[misc] # of this round
+
+
+async def test_who_the_door_thinks_reached_is_not_written_to_without_end(
+    live: Together, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their edit fails, and the door will not have them lost: it is tried again later, behind what else is for them."""
+
+    async def unreached(door: Door, **about: Any) -> Any:
+        return {"changed": [], "lost": False}
+
+    monkeypatch.setattr(Door, "unreached", unreached)
+    monkeypatch.setattr(lanes, "LAST", 3600.0)
+    monkeypatch.setattr(lanes, "FIRST", 3600.0)
+    ana = await live.pair("ana")
+    ask = await live.ask()
+    await ana.until(asks)
+    blocked = "Forbidden: bot was blocked by the user"
+    await live.telegram.fault("error", "editMessageText", status=403, description=blocked, chat_id=ana.id, times=None)
+    await live.world.do("human:bo", "decide", trail=ask["trail"], digest=ask["digest"], verdict="approve")
+    await resting(live, ask, ["unreachable"])
+    for n in range(3):
+        await live.ask(summary=f"Another {n}?")
+        await ana.until(lambda m, n=n: f"Another {n}?" in m.text)  # type: ignore[misc] # of this round
+    edits = [call for call in await live.telegram.calls() if call.method == "editMessageText"]
+    assert len(edits) == 2  # which found it, and which was tried since the door says that they are reached
+
+
+async def test_a_group_that_moved_while_the_api_was_away_has_its_notice(
+    live: Together, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends it finds that the group has another number, and can tell nobody: it is sent there once they can."""
+    ana, away, tell = await live.pair("ana"), [True], Door.migrated
+
+    async def migrated(door: Door, **about: Any) -> Any:
+        if away:
+            raise Away("migrated: ConnectError")
+        return await tell(door, **about)
+
+    monkeypatch.setattr(Door, "migrated", migrated)
+    group = await live.telegram.group("Team", ana)
+    where = {"chat_type": "group", "title": "Team", "thread": 0, "space": live.world.space}
+    await live.door("group", update=99, user=ana.id, chat=group.id, **where)
+    moved = await live.telegram.migrate(group)
+    ask = await live.ask()
+
+    async def again() -> bool:
+        calls = await live.telegram.calls()
+        return len([c for c in calls if c.method == "sendMessage" and c.params["chat_id"] == group.id]) > 1
+
+    await eventually(again)
+    away.clear()
+    await ana.until(lambda m: "Shall I deploy?" in m.text, chat=moved)
+    await settled(live)
+    found = [(c.chat, c.state, c.live) for c in await copies(live, ask) if c.to != "human:ana"]
+    assert sorted(found, reverse=True) == [(group.id, "pending", False), (moved.id, "sent", True)]
+
+
+async def test_nothing_is_written_after_the_cards_have_ended(
+    alone: tuple[Together, Cards], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also not when a card is to be looked at again: who was about to note that has ended with them."""
+    live, cards = alone
+    settle, noting, ended = Outbox.settled, asyncio.Event(), asyncio.Event()
+
+    async def settled(outbox: Outbox, space: str, ref: str, mark: int = 0, *, again: int = 0) -> bool:
+        if mark:
+            return await settle(outbox, space, ref, mark, again=again)
+        noting.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return False
+
+    monkeypatch.setattr(Outbox, "settled", settled)
+    await live.pair("ana")
+    await live.telegram.fault("error", "sendMessage", times=1)  # it may have arrived: another is sent after a while
+    running = asyncio.create_task(cards.run())
+    await live.ask()
+    async with asyncio.timeout(PATIENCE):
+        await noting.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert ended.is_set()
 
 
 def deck(live: Together, epoch: int = 0) -> Cards:

@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
+from store.domain.day import day_ref
+from store.domain.moments import DAY
+from store.domain.occurrence import Occurrence
 from store.engine.embedded import stop
+from store.verbs.cards import card as day_card
 from tests.command.phones import later, phone_of, upped
 from tests.command.running import PATIENCE, Command
+from tests.command.test_demo_day import space_of
+from tests.contract.scheduled import occurrences
 from tests.telegram.running import UNLIMITED, running
+from tests.telegram.test_days import of_day
+from tests.telegram.together import eventually
+from tests.world import World
 
 Events = list[dict[str, Any]]
 
@@ -32,6 +41,32 @@ def until_asked(lines: Iterator[str]) -> Events:
         if "ask_url" in found[-1]:
             break
     return found
+
+
+async def silent_afterwards(home: Path, space: str) -> None:
+    """A day after its end nobody is expected in the demo's space, and its message is for nobody."""
+    async with space_of(home, space) as world:
+        before = [*await occurrences(world)][-1]
+        await world.pass_time(DAY)
+        morning = await eventually(lambda: newest(world, "open", but=before), what="no window has opened")
+        await world.pass_time(DAY // 4)
+        await eventually(lambda: newest(world, "open", but=morning.id), what="the next one has not opened")
+        over = await eventually(lambda: ended(world, morning.id), what="it is not accounted for")
+        assert (over.slot, over.reason) == ("morning", "nobody_expected")
+        view = await day_card(world.store, space=space, ref=day_ref(morning.day), holding=())
+        assert (view["state"], view["to"]) == ("open", [])
+
+
+async def newest(world: World, state: str, *, but: str) -> Occurrence | None:
+    """The window that opened last, once that is another one, and in this state."""
+    last = [*(await occurrences(world)).values()][-1]
+    return last if last.id != but and last.state == state else None
+
+
+async def ended(world: World, id: str) -> Occurrence | None:
+    """The window, once it is accounted for."""
+    found = (await occurrences(world))[id]
+    return found if found.ended else None
 
 
 @pytest.mark.parametrize(("label", "used"), [("Approve", 1), ("Reject", 0)])
@@ -56,6 +91,8 @@ async def test_a_tap_decides_the_demo(command: Command, label: str, used: int) -
         assert (told["decided_by"], told["via"]) == ("human:owner", "telegram")
         assert rest[-1]["verified"]["ok"]
         await ana.until(lambda m: m.id == card.id and label not in m.labels)
+        await ana.until(of_day)  # of the day that was played
+        await silent_afterwards(command.home, rest[-1]["space"])
         assert await telegram.violations() == ()
 
 

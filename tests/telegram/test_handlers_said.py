@@ -7,7 +7,7 @@ from bot.speaker import IDLE
 from tests.telegram.phone import Phone
 from tests.telegram.shown import Message
 from tests.telegram.together import Together, eventually
-from tests.world import found
+from tests.world import World, found
 
 
 async def answer(phone: Phone, text: str, **how: Any) -> Message:
@@ -248,6 +248,20 @@ async def test_what_is_refused_in_one_space_is_said_beside_what_was_done_in_anot
     whoami = (await answer(ana, "/whoami")).text
     assert live.world.space in whoami
     assert other.space in whoami
+
+
+async def test_real_spaces_come_before_simulated_ones(live: Together) -> None:
+    """Whatever their names are; and those are marked, once each."""
+    real = World(live.world.engine, live.world.store, "z-real")
+    await real.operate("space")
+    await real.human("ana", role="owner", signed_in=False)
+    ana = await live.pair("ana")
+    simulated = f"{live.world.space} (simulated)"
+    for name in ("pending", "fleet", "jobs", "sync", "sync on", "oncall", "snooze", "quiet", "whoami", "help"):
+        said = (await answer(ana, f"/{name}")).text
+        assert 0 <= said.index(real.space) < said.index(simulated)
+        assert said.count("(simulated)") == 1
+    assert f"Spaces to enter: {live.world.space}, z-real." in (await answer(ana, "/sync foo")).text
 
 
 async def test_an_account_that_may_enter_no_space_is_told_so(live: Together) -> None:

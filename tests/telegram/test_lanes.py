@@ -3,14 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
 
 import pytest
 
 from bot import lanes as module
 from bot.lanes import Lanes, Then
+from bot.limiter import Limiter
+from bot.turns import ASK, REMINDER, REPLY, Place
+from store.settings import Limits
+from tests.telegram.test_limiter import Sent, in_jumps, send
 from tests.telegram.together import eventually
 
 Work = Callable[[str], Awaitable[Then]]
+Turn = Callable[[Place[Any, int]], AbstractAsyncContextManager[None]]
 
 
 @pytest.fixture(autouse=True)
@@ -21,15 +27,14 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def at_once(chat: int, kind: int) -> AsyncIterator[None]:
+async def at_once(place: Place[Any, int]) -> AsyncIterator[None]:
     """No chat has to wait."""
     yield
 
 
 @asynccontextmanager
 async def lanes(
-    work: Work, *, turn: Callable[[int, int], AbstractAsyncContextManager[None]] = at_once,
-    lost: list[str] | None = None,
+    work: Work, *, turn: Turn = at_once, lost: list[str] | None = None
 ) -> AsyncIterator[Lanes[str]]:  # fmt: skip
     """Lanes with this work, closed at the end."""
     given_up = [] if lost is None else lost
@@ -40,11 +45,11 @@ async def lanes(
         await made.close()
 
 
-def once(begin: asyncio.Event) -> Callable[[int, int], AbstractAsyncContextManager[None]]:
+def once(begin: asyncio.Event) -> Turn:
     """Turns that are given from then on."""
 
     @asynccontextmanager
-    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
+    async def turn(place: Place[Any, int]) -> AsyncIterator[None]:
         await begin.wait()
         yield
 
@@ -193,7 +198,7 @@ async def test_a_mistake_ends_no_lane() -> None:
         return Then.DONE
 
     @asynccontextmanager
-    async def turn(chat: int, kind: int) -> AsyncIterator[None]:
+    async def turn(place: Place[Any, int]) -> AsyncIterator[None]:
         if fault := next(faults, None):
             raise fault
         yield
@@ -202,3 +207,41 @@ async def test_a_mistake_ends_no_lane() -> None:
         made.add(7, 0, "bad")
         made.add(7, 1, "good")
         await eventually(lambda: done == ["good"] and lost == ["bad"])
+
+
+BUSY, NEW = 1, 2  # chats: one in which a reminder waits, as in many others, and one in which nothing does
+
+
+@pytest.mark.parametrize("how", ["added", "moved", "again"])
+def test_a_lane_waits_as_the_most_urgent_that_is_in_it(how: str) -> None:
+    """What hurries goes as soon as in a chat where nothing waits: also what has come to, or comes again after a try."""
+
+    async def work() -> None:
+        limiter, sent = Limiter(Limits(all=1, chat=0, burst=0, group=0)), Sent()
+        tries = iter([how == "again"])
+
+        async def step(job: tuple[int, str]) -> Then:
+            if job[1] == "reply" and next(tries, False):
+                return Then.LATER
+            await send(limiter, job[0], sent)
+            return Then.DONE
+
+        made: Lanes[tuple[int, str]] = Lanes(step, turn=limiter.claim, lost=lambda job, why: None)
+        for chat in range(10, 50):
+            made.add(chat, REMINDER, (chat, "reminder"))
+            made.add(-chat, ASK, (-chat, "ask"))
+        await asyncio.sleep(0.1)
+        place = made.add(BUSY, REMINDER, (BUSY, "reminder"))
+        if how == "again":
+            made.add(BUSY, REPLY, (BUSY, "reply"))
+        await asyncio.sleep(0.1)
+        if how == "added":
+            made.add(BUSY, REPLY, (BUSY, "reply"))
+        elif how == "moved":
+            place.move(REPLY, by="x", until=0)
+        made.add(NEW, REPLY, (NEW, "reply"))
+        await eventually(lambda: {BUSY, NEW} <= {chat for _, chat in sent})
+        assert {BUSY, NEW} <= {chat for _, chat in sent[1:4]}  # one was gone already, and an ask has its share
+        await made.close()
+
+    in_jumps(work)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.failures import Flood
 from bot.limiter import Limiter
-from bot.turns import ASK, CHANGE, REMINDER, REPLY
+from bot.turns import ASK, CHANGE, REMINDER, REPLY, Place
 from store.settings import Limits
 from tests.telegram.emulator.limits import Floods
 from tests.telegram.emulator.limits import Limits as Theirs
@@ -145,16 +145,16 @@ def test_who_claims_a_turn_speaks_at_once_in_it() -> None:
     async def work() -> None:
         limiter, sent = Limiter(Limits(all=1, chat=1, burst=1)), Sent()
         loop = asyncio.get_running_loop()
-        async with limiter.claim(7, ASK):
+        async with limiter.claim(Place(ASK, None, 7)):
             pass
-        async with limiter.claim(7, CHANGE):
+        async with limiter.claim(Place(CHANGE, None, 7)):
             assert loop.time() == 0  # the first one took nothing
             await send(limiter, 7, sent)
             assert loop.time() == 0
             await send(limiter, 7, sent)
             assert 1 <= loop.time() <= MARGIN
         waits = asyncio.create_task(send(limiter, 8, sent))
-        async with limiter.claim(9, ASK):
+        async with limiter.claim(Place(ASK, None, 9)):
             at = loop.time()
             await asyncio.sleep(0)
         await waits

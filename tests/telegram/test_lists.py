@@ -2,8 +2,10 @@
 
 from typing import Any
 
+import pytest
+
 from bot import lists
-from bot.handlers.commands import COMMANDS, joined
+from bot.handlers.commands import COMMANDS, HELP, joined
 from bot.text import Text, units
 from tests.telegram.test_cards import check, message_of
 
@@ -52,7 +54,48 @@ def test_a_sync_names_who_is_overdue() -> None:
     """And how many are in."""
     found = {"space": "fleet", "says": "midday is open.", "fleet": {"expected": 3, "in": 1}, "overdue": ["agent:grok"]}
     said = text_of(lists.sync(found))
-    assert "midday is open.\n1 of 3 are in.\nOverdue: grok" in said
+    assert "midday is open.\n1 of 3 expected are in.\nOverdue: grok" in said
+
+
+@pytest.mark.parametrize(
+    ("fleet", "said"),
+    [
+        ({"expected": 1, "in": 1, "others": 2}, "1 of 1 expected is in, and 2 who were not."),
+        ({"expected": 2, "in": 0, "others": 1}, "0 of 2 expected are in, and 1 who was not."),
+        ({"expected": 0, "in": 0, "others": 2}, "Nobody is expected, and 2 are in."),
+        ({"expected": 0, "in": 0, "others": 1}, "Nobody is expected, and 1 is in."),
+        ({"expected": 0, "in": 0}, "Nobody is expected, and nobody is in."),
+    ],
+)
+def test_who_is_in_is_counted_whole(fleet: dict[str, int], said: str) -> None:
+    """Those who are expected, and beside them whoever else is."""
+    assert said in text_of(lists.sync({"space": "fleet", "says": "midday is open.", "fleet": fleet}))
+
+
+def test_who_is_not_in_is_told_where_to_check_in() -> None:
+    """Only while they can."""
+    for own, is_told in (({"checked_in": False}, True), ({"checked_in": {"outcome": "pass"}}, False), ({}, False)):
+        assert (lists.TO_CHECK_IN in text_of(lists.sync({"space": "fleet", "says": "x.", **own}))) == is_told
+
+
+def test_a_simulated_space_is_said_to_be_one() -> None:
+    """At the head of whatever is told of it; of a real one nothing is."""
+    found: dict[str, Any] = {"space": "demo", "says": "x.", "on_call": False}
+    shows = (
+        lambda found: lists.pending(found, offered=0), lists.fleet, lists.board, lists.sync, lists.attends,
+        lists.on_call, lists.snooze, lists.hours, lists.rights,
+    )  # fmt: skip
+    for show in shows:
+        assert text_of(show({**found, "simulated": True})).startswith("demo (simulated)")
+        assert "simulated" not in text_of(show(found))
+
+
+def test_the_help_names_the_space_wherever_one_can_be_named() -> None:
+    """And says that whoever turns syncs on is expected."""
+    named = {line.split()[0] for line in HELP.splitlines() if "[SPACE]" in line}
+    assert named == {"/pending", "/fleet", "/jobs", "/sync", "/whoami"}
+    assert "/sync on [SPACE]" in HELP
+    assert "you are expected" in HELP
 
 
 def test_who_is_on_call_is_said_with_what_it_means() -> None:

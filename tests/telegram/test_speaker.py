@@ -1,6 +1,7 @@
 """What is said: words come in order, each once, and are sent again until they are heard or past use."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from bot import speaker as saying
 from bot.client import Telegram as Client
 from bot.door import Away
 from bot.inbox import FAILED, KEPT
-from bot.words import Toast, Words
+from bot.words import Offer, Show, Toast, Words, spoken
 from store.engine.botstore import BotStore
 from tests.telegram.phone import Telegram
 from tests.telegram.reading import CARD, Update, all_said, empty_inbox, message, reading, reply
@@ -60,6 +61,26 @@ async def test_a_chat_that_telegram_pauses_holds_up_no_other(
         await empty_inbox(store)
     assert sorted(seen) == list(range(61))
     assert 0 < len(await store.updates.unsaid()) <= saying.IN_LINE + 1
+
+
+async def test_no_word_for_a_chat_is_without_bounds(store: BotStore, client: Client, telegram: Telegram) -> None:
+    """Where Telegram pauses it, cards that it has asked for wait once each, and of what is pressed some is refused."""
+    ana = await telegram.person("Ana", started=True)
+    await telegram.flood(retry_after=3000, chat_id=ana.id)
+    offers = tuple(Offer(chat=ana.id, space="s", ref=f"ask:{n}", who="human:ana") for n in range(20))
+    turn = Show(query="", chat=ana.id, message=1, space="s", token="abcdefghijkl", page=1)
+    await store.updates.keep([message(n, ana.id) for n in range(100)])
+
+    async def handle(update: Update) -> Words:
+        number = update["update_id"]
+        return (*reply(ana.id, "These wait:"), *offers) if number < 10 else (replace(turn, query=f"{number}"),)
+
+    async with reading(store, client, handle):
+        await eventually(lambda: client.limiter.wait(ana.id))
+        await empty_inbox(store)
+        kept = [word for kept in await store.updates.unsaid() for word in spoken(kept.raw)[0]]
+    assert [word for word in kept if isinstance(word, Offer)] == list(offers)
+    assert len([word for word in kept if isinstance(word, Show)]) == saying.IN_LINE - len(offers) - 10
 
 
 async def test_what_was_not_said_is_said_after_a_restart(store: BotStore, client: Client, telegram: Telegram) -> None:

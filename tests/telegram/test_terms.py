@@ -17,7 +17,7 @@ from bot.health import PRESSES_LAST, Health
 from bot.shelf import Held, Shelf
 from store.domain.copy import Copy
 from store.engine.botstore import BotStore, open_bot_store
-from store.engine.client import Target
+from store.engine.client import Target, open_client
 from store.engine.lease import LeaseLost
 from tests.own_engine import OwnEngine, own_engine
 from tests.telegram.together import Bot, Together, eventually, together
@@ -125,6 +125,20 @@ async def test_who_was_asleep_ends_when_it_is_told_to(world: World, tmp_path: Pa
         finally:
             first.process.kill()  # type: ignore[union-attr] # it was started
             second.end()
+
+
+async def test_who_loses_the_lease_waits_for_it(world: World) -> None:
+    """Somebody else has taken it, and lets it go: the same process takes it again."""
+    async with together(world) as live:
+        assert live.app
+        health, lease = live.app.health, live.store.lease(owner="somebody", life=60_000)
+        await eventually(lambda: health.holding)
+        async with open_client(Target.embedded(world.engine), user="lm-admin") as admin:
+            await admin.hset(lease.key, "until", 0)
+        assert await lease.take()
+        await eventually(lambda: not health.holding)
+        await lease.drop()
+        await eventually(lambda: health.holding)
 
 
 def leads(bot: Bot) -> bool:

@@ -128,7 +128,7 @@ def test_a_place_that_becomes_something_else_keeps_its_number() -> None:
     for n in range(3):
         turns.put(Place(CHANGE, f"change {n}", "a"))
     first.move(CHANGE, by="a", until=0)
-    assert (len(turns), turns.kind, turns.who) == (4, CHANGE, {"a"})
+    assert (len(turns), turns.urgent, turns.who) == (4, CHANGE, {"a"})
     assert jobs(turns) == ["first", "change 0", "change 1", "change 2"]
     first.move(ASK, by="b", until=0)
     assert (len(turns), turns.next(), turns.who) == (0, None, set())

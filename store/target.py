@@ -53,7 +53,7 @@ async def _fit(store: Store, deadline: float) -> None:
         try:
             await store.check()
             return
-        except (redis.AuthenticationError, redis.ResponseError) as why:
+        except redis.ResponseError as why:
             raise StoreProblem(
                 f"The store does not let LogMem in: {_said(why)}. Check LOGMEM_REDIS_URI and its users."
             ) from why

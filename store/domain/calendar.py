@@ -33,7 +33,8 @@ _DAYS = 15  # looked through for a window: of two Fridays at least one exists
 class Window:
     """One occurrence of a slot on a local day (ISO 8601). Times in ms: it is late from `late` on, over at `closes`.
 
-    `skipped` is why it never opens: the reason of the holiday that it is on.
+    `skipped` is why it never opens: the reason of the holiday that it is on. `ended` is how it was accounted for, in a
+    sentence: whatever its times are by now, it is over.
     """
 
     slot: str
@@ -42,11 +43,14 @@ class Window:
     late: int
     closes: int
     skipped: str = ""
+    ended: str = ""
 
     def state(self, now: int) -> str:
         """upcoming, on_time, late or over; skipped at any time."""
         if self.skipped:
             return SKIPPED
+        if self.ended:
+            return OVER
         if now < self.opens:
             return UPCOMING
         if now >= self.closes:
@@ -55,20 +59,23 @@ class Window:
 
     def turns(self, now: int) -> int:
         """When its state is another next, in ms; 0 once it is over, or if it is skipped."""
-        return 0 if self.skipped else next((at for at in (self.opens, self.late, self.closes) if now < at), 0)
+        turns = () if self.skipped or self.ended else (self.opens, self.late, self.closes)
+        return next((at for at in turns if now < at), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
     """The windows of a space: its IANA zone, the time of each slot in the order of the day, on which weekdays.
 
-    `holidays` are days (ISO 8601) with the reason why their windows never open.
+    `holidays` are days (ISO 8601) with the reason why their windows never open. `ended` has the windows that are
+    accounted for, as `<day>:<slot>` with the sentence of it, as far as that was looked at.
     """
 
     zone: str
     times: tuple[tuple[str, time], ...] = TIMES
     days: frozenset[int] = EVERY_DAY
     holidays: tuple[tuple[str, str], ...] = ()
+    ended: tuple[tuple[str, str], ...] = ()
 
     def today(self, now: int) -> date:
         """The local day at `now`."""
@@ -95,8 +102,9 @@ class Windows:
         name = day.isoformat()
         skipped = next((reason for off, reason in self.holidays if off == name), "")
         opens = [first_reading(self.zone, datetime.combine(day, at)) for _, at in self.times]
+        ended = dict(self.ended)
         return tuple(
-            Window(slot, name, at, min(at + ON_TIME, closes), closes, skipped)
+            Window(slot, name, at, min(at + ON_TIME, closes), closes, skipped, ended.get(f"{name}:{slot}", ""))
             for (slot, _), at, closes in zip(self.times, opens, (*opens[1:], end), strict=True)
         )
 
@@ -136,7 +144,8 @@ class Windows:
         day = self.today(now)
         for ahead in range(self._far):
             for window in self.on(day + ahead * _DAY):
-                if window.opens > now and slot in ("", window.slot) and (skipped or not window.skipped):
+                never = window.ended or (window.skipped and not skipped)
+                if window.opens > now and slot in ("", window.slot) and not never:
                     return window
         return None
 

@@ -14,6 +14,7 @@ from .document import Document
 from .occurrence import Occurrence, told
 from .person import Member
 from .reach import Reach
+from .space import Space
 from .text import one_line
 
 YEARS = (2000, 2999)  # beyond which nobody has syncs
@@ -21,7 +22,7 @@ NAMED = 4  # of who is not in, in a sentence
 DAY_OFF_SHOWN = 80  # characters of the reason of a holiday
 STATES = {UPCOMING: "ahead", IN_TIME: "open", LATE: "open", OVER: "open", SKIPPED: "skipped"}  # before it is looked at
 
-#: Who gets the day's message, by what they have said of syncs (`Reach.syncs`) and whether they are an owner.
+#: Who gets the day's message, by what they have said of syncs (`Reach.syncs`) and whether they own what goes on there.
 GETS: Mapping[tuple[str, bool], bool] = {
     ("", True): True,  # owners, unless they do not want it
     ("", False): False,
@@ -68,20 +69,29 @@ def day_of(said: str) -> date | None:
     return found if found.isoformat() == said and YEARS[0] <= found.year <= YEARS[1] else None
 
 
-def gets(reach: Reach | None, member: Member | None) -> bool:
-    """Whether somebody gets the day's message: of those who have a role here, and whom messages reach."""
+def is_left(space: Space, *, keys: int) -> bool:
+    """Whether nothing goes on there any more: it is simulated, and no agent has a key. Its days go by all the same."""
+    return space.simulated and not keys
+
+
+def gets(reach: Reach | None, member: Member | None, *, left: bool) -> bool:
+    """Whether somebody gets the day's message: of those who have a role here, and whom messages reach.
+
+    Owners of a space that is `left` (as `is_left` has it) get none if they have not said that they want it.
+    """
     if reach is None or not reach.live or member is None or not member.role:
         return False
-    return GETS[reach.syncs, member.role == "owner"]
+    return GETS[reach.syncs, member.role == "owner" and not left]
 
 
 def is_moment(before: Occurrence | None, after: Occurrence, *, now: int) -> bool:
     """Whether a new message may push because of this: a window has opened, or is overdue, and one can still check in.
 
-    What nobody watched is none: after the scheduler was down nobody is woken for what is over.
+    What nobody watched is none: after the scheduler was down nobody is woken for what is over, nor told that a window
+    has opened which is late by now.
     """
     here = (before.state if before else "", after.state) in MOMENTS
-    return here and not after.unseen and now < after.closes
+    return here and not after.unseen and now < (after.late if after.state == "open" else after.closes)
 
 
 def rung(day: SyncDay, people: Iterable[str]) -> SyncDay:
@@ -102,14 +112,18 @@ def pushes(who: str, *, waiting: int, absent: bool, troubled: Iterable[str]) -> 
 
 
 def windows_on(windows: Windows, day: date, occurrences: Mapping[str, Occurrence]) -> list[Window]:
-    """The windows of a day in their order: by what is accounted for, and by the calendar where nothing is yet."""
+    """The windows of a day in their order: by what is accounted for, and by the calendar where nothing is yet.
+
+    `occurrences` has them by slot, as `as_planned` does. What has ended is over, whatever times it had.
+    """
     planned = {window.slot: window for window in windows.on(day)}
     found = []
     for slot in SLOTS:
         here = occurrences.get(slot)
         window = planned.get(slot)
-        if here and (window is None or here.ended):
-            window = Window(slot, here.day, here.opens, here.late, here.closes, window.skipped if window else "")
+        if here and (here.ended or here.fixed):
+            skipped, how = window.skipped if window else "", told(here) if here.ended else ""
+            window = Window(slot, here.day, here.opens, here.late, here.closes, skipped, how)
         if window:
             found.append(window)
     return found

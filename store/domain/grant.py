@@ -21,6 +21,7 @@ class Grant(Document):
 
     `minted_by` is who made the key, or the link that a session was opened with ('' for the operator's links).
     `warned` is when it was last said that it ends soon, `passed` when it was noted that a session's time is over.
+    `moved` is by how much the space's clock was ahead of real time, which ends sessions, when one was opened.
     """
 
     kind = "grant"
@@ -34,6 +35,7 @@ class Grant(Document):
     minted_by: str = ""
     warned: int = 0
     passed: int = 0
+    moved: int = 0
     profile: str = "fleet"
 
     def indexes(self) -> Iterator[Index]:
@@ -48,9 +50,10 @@ class Grant(Document):
                 if at := warn_at(self):
                     yield Index("warn", "", at)
         elif not self.revoked:
-            yield Index("sessions", self.principal, self.expires)
+            ends = end(self, moved=0)
+            yield Index("sessions", self.principal, ends)
             if not self.passed:
-                yield Index("passing", "", self.expires)
+                yield Index("passing", "", ends)
 
 
 def warn_at(grant: Grant) -> int:
@@ -66,16 +69,16 @@ def warned_at(grant: Grant, *, now: int) -> int:
     return max((at for before in WARNED if grant.created < (at := grant.expires - before) <= now), default=0)
 
 
-def end(grant: Grant, *, simulated: bool) -> int:
-    """When the space's clock ends it (ms), 0 for never.
+def end(grant: Grant, *, moved: int) -> int:
+    """When it ends by a clock that is ahead of real time by `moved` (ms).
 
     A simulated space's clock is moved for what happens there. It ends the keys of its agents, but no person's session:
     that one is good in other spaces too, and ends with its shared record, which real time ends.
     """
-    return 0 if simulated and grant.via == "console" else grant.expires
+    return grant.expires + (moved - grant.moved if grant.via == "console" else 0)
 
 
-def check_live(grant: Grant, *, now: int, simulated: bool) -> None:
+def check_live(grant: Grant, *, now: int, moved: int) -> None:
     """Refuses key_revoked, key_expired."""
     key = grant.via == "token"
     thing = "key" if key else "session"
@@ -86,11 +89,11 @@ def check_live(grant: Grant, *, now: int, simulated: bool) -> None:
             "key_revoked",
             f"This {thing} of {grant.principal} was revoked {age(now - grant.revoked)}. Nothing was written. {then}",
         )
-    if 0 < end(grant, simulated=simulated) <= now:
+    if (over := end(grant, moved=moved)) <= now:
         then = f"Ask {whom} to renew it." if key else SIGN_IN
         raise Refused(
             "key_expired",
-            f"This {thing} of {grant.principal} expired {age(now - grant.expires)}. Nothing was written. {then}",
+            f"This {thing} of {grant.principal} expired {age(now - over)}. Nothing was written. {then}",
         )
 
 
@@ -104,9 +107,9 @@ def check_sees_sessions(person: str, *, by: str, may: tuple[str, ...]) -> None:
         )
 
 
-def check_open(grant: Grant, *, now: int, simulated: bool) -> None:
+def check_open(grant: Grant, *, now: int, moved: int) -> None:
     """Let a session be ended that is open. Refuses not_found."""
-    ends = end(grant, simulated=simulated)
+    ends = end(grant, moved=moved)
     over = grant.revoked or (ends if now >= ends else 0)
     if over:
         raise Refused(

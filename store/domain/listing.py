@@ -119,6 +119,12 @@ def _lean(entry: Logged) -> Line:
     return {**shown, "summary": short(shown["summary"], LEAN_WIDTH)}
 
 
+def counted(name: str, text: str, width: int) -> Line:
+    """The text under its name, cut to `width` characters; `<name>_left` counts the rest, out of the text's reach."""
+    over = len(text) - width
+    return {name: text[:width], **({f"{name}_left": over} if over > 0 else {})}
+
+
 def short(text: str, width: int) -> str:
     """The text, cut to `width` characters; what was cut is counted."""
     over = len(text) - width

@@ -4,7 +4,7 @@ What is judged is the evidence: who was expected, and the check-ins that stand. 
 counts of all.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from .text import one_line
 
 NAMED = 20  # principals that an occurrence names
 TOLD = 4  # of them in a sentence
+TELL = 100  # who are told at once that they are not in
+OWED = 600  # windows without an occurrence that a change of the calendar makes some of
 ENDS = ("held", "late", "missed", "skipped")
 
 STEPS = {  # the only place where an occurrence's state may change
@@ -46,6 +48,8 @@ class Occurrence(Document):
     `expected`, `came` and `tardy` are counts: of the expected, who is in, and of those, who was late. `missing` names
     who is not in, `behind` who was late and by how much (ms), each up to 20. `reason` says why it was skipped, `off`
     in the words of a holiday; `unseen` is the reason to skip it if need be, since its whole window went unwatched.
+    `fixed`: it was over when the calendar was changed, so its times stay; `since` is when the window before it opened
+    then. `untold` has those who are not in and are still to be told so.
     """
 
     kind = "occurrence"
@@ -58,11 +62,14 @@ class Occurrence(Document):
     reason: str = ""
     off: str = ""
     unseen: str = ""
+    fixed: bool = False
+    since: int = 0
     expected: int = 0
     came: int = 0
     tardy: int = 0
     missing: tuple[str, ...] = ()
     behind: tuple[tuple[str, int], ...] = ()
+    untold: tuple[str, ...] = ()
     reminded: str = entry_id()
     accounted: str = entry_id()
 
@@ -123,14 +130,49 @@ def opened(window: Window, *, now: int, changed: int = 0) -> Occurrence:
     return replace(step(made, "open"), unseen=unseen, turn=window.closes if unseen else window.late)
 
 
+def planned(window: Window, windows: Windows, *, now: int) -> Occurrence:
+    """The occurrence of a window that has opened, of a calendar that is about to change: `due` opens it."""
+    made = Occurrence(
+        id=occurrence_id(window),
+        opens=window.opens,
+        late=window.late,
+        closes=window.closes,
+        off=window.skipped,
+        turn=window.opens,
+    )
+    return fixed(made, windows) if now >= window.closes else made
+
+
+def fixed(occurrence: Occurrence, windows: Windows) -> Occurrence:
+    """The occurrence, which is over, as it stays when these windows change."""
+    before = windows.last(occurrence.opens - 1)
+    return replace(occurrence, fixed=True, since=before.opens if before else 0)
+
+
+def due(occurrence: Occurrence, *, now: int) -> Occurrence:
+    """The occurrence, opened if it was only planned so far."""
+    if occurrence.state:
+        return occurrence
+    o = occurrence
+    made = opened(Window(o.slot, o.day, o.opens, o.late, o.closes, o.off), now=now)
+    return replace(made, fixed=o.fixed, since=o.since)
+
+
 def skipped(occurrence: Occurrence, reason: str, *, at: int, off: str = "") -> Occurrence:
     """Closed without a sync, for one of `REASONS`."""
     return replace(step(occurrence, "skip"), reason=reason, off=off, turn=0, closed=at)
 
 
 def overdue(expected: Iterable[str], came: Collection[str]) -> list[str]:
-    """Who is expected and not in."""
-    return sorted(set(expected) - set(came))
+    """Who is expected and not in, people first."""
+    return sorted(set(expected) - set(came), key=lambda who: (who.startswith("agent:"), who))
+
+
+def telling(occurrence: Occurrence, absent: Sequence[str], *, now: int) -> tuple[Occurrence, Sequence[str]]:
+    """The occurrence, overdue or missed, and who of the absent is told of it now: the rest is at its next turn."""
+    rest = tuple(absent[TELL:])
+    ahead = now if rest else 0 if occurrence.ended else occurrence.closes
+    return replace(occurrence, untold=rest, turn=ahead), absent[:TELL]
 
 
 def turned(
@@ -138,7 +180,8 @@ def turned(
 ) -> Occurrence:
     """The occurrence at its turn: looked at after its 90 min, judged at its end; as it is before.
 
-    `came` has who checked in, and when (ms), whether expected or not; `paused`: nobody can, since the space is.
+    `came` has who checked in, and when (ms; before `late` for who was on time), whether expected or not; `paused`:
+    nobody can, since the space is.
     """
     if occurrence.ended or now < occurrence.turn:
         return occurrence
@@ -196,12 +239,12 @@ def _counted(occurrence: Occurrence, expected: Collection[str], came: Mapping[st
 
 
 def moved(occurrence: Occurrence, window: Window | None, *, now: int) -> Occurrence:
-    """The occurrence as a changed calendar has its window, None for not any more; one that has ended stays.
+    """The occurrence as a changed calendar has its window, None for not any more; one that was over before it stays.
 
     What became a holiday or was taken out is skipped; a window that is over by its new times is nobody's fault. One
     that was overdue stays so: nobody is reminded twice.
     """
-    if occurrence.ended:
+    if occurrence.ended or occurrence.fixed or not occurrence.state:
         return occurrence
     if window is None or window.opens >= window.closes:
         return skipped(occurrence, CHANGED, at=now)
@@ -290,7 +333,7 @@ class Rhythm(Document):
     """How far the occurrences of a space are accounted for. Times in ms.
 
     `through` is the last opening that is; `next` the first one after it by the calendar, 0 if none is in sight;
-    `changed` when the calendar was last changed.
+    `changed` when the calendar was last changed, as far as there were other windows by it until then.
     """
 
     kind = "rhythm"
@@ -318,12 +361,17 @@ def accounted(rhythm: Rhythm, windows: Windows, *, through: int) -> Rhythm:
     return replace(rhythm, through=reached, next=ahead.opens if ahead else 0)
 
 
-def retimed(rhythm: Rhythm, windows: Windows, *, now: int) -> Rhythm:
-    """The rhythm with another calendar: goes back so far that a window that is open by it gets an occurrence.
+def retimed(rhythm: Rhythm, old: Windows, new: Windows, *, now: int) -> tuple[Rhythm, list[Occurrence]]:
+    """The rhythm with another calendar, and the occurrences that are owed by the old one: more than OWED, if it is so.
 
-    Nothing is accounted for twice by that: an occurrence that exists is not made again. What was over by then in
-    the new calendar alone was no window, also if the clock goes back there.
+    It goes back so far that a window that is open by the new one gets an occurrence. Nothing is accounted for twice by
+    that: an occurrence that exists is not made again. What was over by then in the new calendar alone was no window,
+    also if the clock goes back there.
     """
-    here = windows.open(now)
-    back = min(rhythm.through, here.opens - 1 if here else now)
-    return accounted(replace(rhythm, through=back, changed=now), windows, through=back)
+    was, will = (list(windows.after(rhythm.through, now, limit=OWED + 1)) for windows in (old, new))
+    same = was == will and len(was) <= OWED
+    owed = [] if same else was
+    here = new.open(now)
+    back = min(owed[-1].opens if owed else rhythm.through, here.opens - 1 if here else now)
+    after = replace(rhythm, through=back, changed=rhythm.changed if same else now)
+    return accounted(after, new, through=back), [planned(window, old, now=now) for window in owed]

@@ -23,7 +23,7 @@ class Reach(Document):
 
     `lost` is since when Telegram delivers nothing to them. `snoozed` (until) and `quiet` (`22:00-07:00` in the space's
     zone) make cards come without a sound; neither moves a deadline or holds back high risk. `syncs`: `on` for who wants
-    the day's syncs and is expected in them, `off` for who wants none of them, '' for who has not said.
+    the day's syncs and is expected in them (since `attends`), `off` for who wants none, '' for who has not said.
     """
 
     kind = "reach"
@@ -33,6 +33,7 @@ class Reach(Document):
     snoozed: int = 0
     quiet: str = ""
     syncs: str = ""
+    attends: int = 0
 
     @property
     def live(self) -> bool:
@@ -43,7 +44,7 @@ class Reach(Document):
         if self.account:
             yield Index("reached", "", 0)
         if self.syncs == "on":
-            yield Index("attending", "", 0)
+            yield Index("attending", "", self.attends)
 
 
 def paired(reach: Reach | None, *, person: str, account: int) -> Reach:
@@ -53,7 +54,7 @@ def paired(reach: Reach | None, *, person: str, account: int) -> Reach:
 
 def unpaired(reach: Reach) -> Reach:
     """Without an account, so on call no more."""
-    return Reach(id=reach.id, snoozed=reach.snoozed, quiet=reach.quiet, syncs=reach.syncs)
+    return Reach(id=reach.id, snoozed=reach.snoozed, quiet=reach.quiet, syncs=reach.syncs, attends=reach.attends)
 
 
 def silent(reach: Reach, *, now: int, zone: str) -> bool:

@@ -1,8 +1,9 @@
 """Syncs: a principal's check-in for a window of the calendar. Pure functions over ms."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from .calendar import (
     CLOSEOUT,
@@ -27,13 +28,14 @@ from .entry import Logged
 from .errors import Refused
 from .listing import short
 from .moments import SECOND, iso, since
+from .occurrence import Occurrence, due, moved, occurrence_id, told
 from .text import one_line, quoted
 
 __all__ = [  # with what a check-in needs of the calendar
     "ASKS", "CLOSEOUT", "IN_TIME", "LATE", "LEASE", "MIDDAY", "MORNING", "ON_TIME", "OUTCOME", "OUTCOMES",
-    "OVER", "SLOTS", "TIMES", "UPCOMING", "CheckIn", "Lease", "Window", "Windows", "already", "call_of",
+    "OVER", "SLOTS", "TIMES", "UPCOMING", "CheckIn", "Lease", "Window", "Windows", "already", "as_planned", "call_of",
     "check_open", "check_outcome", "check_slot", "checked_by", "checkin_id", "expected", "leased",
-    "moment", "span_of", "times", "windows_of",
+    "moment", "near", "span_of", "times", "windows_of", "with_ended",
 ]  # fmt: skip
 
 OUTCOMES = ("pass", "attention", "blocked")
@@ -67,6 +69,13 @@ class CheckIn(Document):
     def by(self) -> str:
         """Whose it is."""
         return checked_by(self.id)
+
+    def came(self, late: int) -> int:
+        """When it counts as written (ms), `late` being from when on one is late: on time is before, as it says itself.
+
+        A window whose times have changed since may have another `late` by now.
+        """
+        return max(self.at, late) if self.late else min(self.at, late - 1)
 
     def indexes(self) -> Iterator[Index]:
         yield Index("checked", f"{self.day}:{self.slot}", self.at)
@@ -104,9 +113,19 @@ def leased(lease: Lease | None, *, principal: str, credential: str, now: int) ->
     return Lease(id=principal, holder=credential, until=now + LEASE)
 
 
-def expected(*, wrote: int | None, items: int, jobs: int, since: int) -> bool:
-    """Whether an agent is expected in a window: it wrote since the one before (ms), or has open items or jobs."""
-    return bool(items or jobs) or (wrote is not None and wrote >= since)
+def expected(
+    *, wrote: int | None, items: int, jobs: int, since: int, closes: int = 0, began: int = 0, ended: int = 0
+) -> bool:
+    """Whether an agent is expected in a window: it wrote since the one before (ms), or has open items or jobs.
+
+    `closes` is when the window was over, 0 while it is not. Whoever wrote last after that was at work in it if their
+    shift `began` before, and had not `ended` (0: it has not) before all of it.
+    """
+    if items or jobs:
+        return True
+    if wrote is None or wrote < since:
+        return False
+    return not closes or wrote < closes or (began < closes and not 0 < ended < since)
 
 
 def check_slot(slot: str) -> str:
@@ -138,11 +157,36 @@ def call_of(slot: str) -> str:
     return f"logmem_sync {{receipt: true, {named}outcome, notes}}"
 
 
+def near(windows: Windows, now: int) -> list[str]:
+    """The ids of the windows of today and tomorrow: what is open or next by the calendar, and may have ended before."""
+    today = windows.today(now)
+    return [occurrence_id(window) for day in (today, today + timedelta(days=1)) for window in windows.on(day)]
+
+
+def as_planned(windows: Windows, occurrences: Iterable[Occurrence | None], *, now: int) -> list[Occurrence]:
+    """The occurrences that there are, as this calendar and the time that has passed will have them."""
+    return [moved(due(each, now=now), windows.of(each.day, each.slot), now=now) for each in occurrences if each]
+
+
+def with_ended(windows: Windows, occurrences: Iterable[Occurrence | None], *, now: int) -> Windows:
+    """The windows, of which those are over that are so by these occurrences: a check-in would count nowhere.
+
+    A calendar that was changed may have them open once more, or ahead.
+    """
+    over = [each for each in as_planned(windows, occurrences, now=now) if each.ended or each.fixed]
+    return replace(windows, ended=tuple((each.id, told(each) if each.ended else _unaccounted(each)) for each in over))
+
+
+def _unaccounted(occurrence: Occurrence) -> str:
+    return f"{occurrence.name} is over, and no scheduler has accounted for it yet."
+
+
 def check_open(windows: Windows, window: Window | None, *, slot: str, now: int) -> Window:
     """The window, which must be open. Refuses window_not_open, window_closed."""
     if window and window.state(now) in (IN_TIME, LATE):
         return window
-    code = "window_closed" if window and now >= window.closes else "window_not_open"
+    over = window and (now >= window.closes or window.state(now) == OVER)
+    code = "window_closed" if over else "window_not_open"
     facts = {**times(windows, window), "zone": windows.zone} if window else {"zone": windows.zone}
     raise Refused(
         code,
@@ -161,6 +205,8 @@ def _told(windows: Windows, window: Window | None, *, slot: str, now: int) -> st
         return (
             f"{none}{name} {'was' if now >= window.closes else 'is'} skipped: {one_line(window.skipped, _WHY_SHOWN)}."
         )
+    if window.ended and now < window.closes:
+        return f"{none}{window.ended} It takes no check-in any more."
     if window.state(now) == OVER:
         return f"{name} closed at {moment(windows, window.closes)}, {since(now - window.closes)}."
     return f"{none}{name} opens at {moment(windows, window.opens)}, in {span_of(window.opens - now)}."

@@ -32,15 +32,15 @@ _PRESENTATION = "\ufe0e\ufe0f"
 _MARKS_IN_A_ROW = 4
 
 
-def one_line(text: str, limit: int) -> str:
+def one_line(text: str, limit: int, *, left: int = 0) -> str:
     r"""The text in quotes on one line, inert; cut to `limit` characters between the quotes.
 
     What was cut is counted in characters of the text, after the quotes, where the text cannot reach:
-    `"a\nb"`, `"abcdef"… (+12 characters)`.
+    `"a\nb"`, `"abcdef"… (+12 characters)`. `left`: how many of it were cut already.
     """
     # Each character shows as one or more, so what lies past the limit is never looked at.
     shown, used = _escaped(text[: max(limit, 0)], limit)
-    rest = len(text) - used
+    rest = len(text) - used + left
     if not rest:
         return f'"{shown}"'
     return f'"{shown}"… (+{rest} character{"" if rest == 1 else "s"})'

@@ -64,6 +64,12 @@ def day_names(days: Sequence[int]) -> list[str]:
     return [DAYS[day] for day in days]
 
 
+def run_of(days: Sequence[str]) -> tuple[str, str] | None:
+    """The first and the last of weekdays without a gap between them, where they are more than two; else None."""
+    at = [DAYS.index(day) for day in days]
+    return (days[0], days[-1]) if len(at) > 2 and at[-1] - at[0] == len(at) - 1 else None
+
+
 def check_zone(zone: str) -> str:
     """The zone. Refuses invalid_argument."""
     try:
@@ -127,9 +133,11 @@ def without_holiday(holidays: Sequence[str], day: str) -> tuple[str, ...]:
     name = check_day(day)
     kept = tuple(each for each in holidays if day_of(each) != name)
     if len(kept) == len(holidays):
+        other = f', another out: rhythm {{holiday: "{day_of(min(holidays))}", remove: true}}' if holidays else ""
         raise Refused(
             "not_found",
-            f"{name} is no holiday here, so its syncs are as on other days. Nothing was written.",
+            f"{name} is no holiday here, so its syncs are as on other days. Nothing was written. "
+            f'To make it one: rhythm {{holiday: "{name}", reason}}{other}',
             holidays=list(holidays),
         )
     return kept

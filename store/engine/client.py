@@ -76,7 +76,14 @@ class _Lean(AbstractConnection):
 
 
 class _Unix(_Lean, UnixDomainSocketConnection):
-    pass
+    async def connect_check_health(self, check_health: bool = True, retry_socket_connect: bool = True) -> None:
+        """Connect; who is not let in is told so, as by the other kinds: here the library calls it a lost connection."""
+        try:
+            await super().connect_check_health(check_health, retry_socket_connect)
+        except redis.ConnectionError as why:
+            if isinstance(why.__cause__, redis.AuthenticationError):
+                raise why.__cause__ from None
+            raise
 
 
 class _Tcp(_Lean, Connection):

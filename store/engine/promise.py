@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
+from redis.exceptions import AuthenticationError, ResponseError
 
 from .binary import numbers
 from .exchange import exchange
@@ -42,18 +42,30 @@ class Promise:
 async def durability(clients: Mapping[str, Redis]) -> Promise:
     """Read the promise in force; `clients` are those of the process, each under the user that it is meant for.
 
-    StoreProblem: the server is too old, evicts keys, or is a cluster. Errors of the connections pass through.
+    StoreProblem: one of them is not let in; the server is too old, evicts keys, or is a cluster. Errors of the
+    connections pass through.
     """
-    client, *others = clients.values()
+    for each in clients.values():
+        await _come_in(each)
+    client, *_ = clients.values()
     info = {name: str(value) for name, value in (await client.info()).items()}
     try:
         found = await client.config_get("appendfsync", "maxmemory-policy")
         config = {str(name): str(value) for name, value in found.items()}
     except ResponseError:  # hosted servers often forbid CONFIG; INFO has the rest
         config = {}
-    for other in others:
-        await exchange(other, [("PING",)])  # whether it comes in at all
     return promise(info, config, users={wanted: _user(client) for wanted, client in clients.items()})
+
+
+async def _come_in(client: Redis) -> None:
+    try:
+        await exchange(client, [("PING",)])
+    except AuthenticationError as why:
+        raise StoreProblem(
+            f"The store does not let LogMem in as {_user(client)}: {str(why).rstrip('.')}. Set its password as the "
+            "server has it, in LOGMEM_REDIS_SECRETS or LOGMEM_REDIS_URI, or make the server's users anew: "
+            "logmem store-users FOLDER"
+        ) from why
 
 
 def _user(client: Redis) -> str:

@@ -10,6 +10,7 @@ from ..domain.policy import Request, permit
 from ..domain.reach import Reach
 from ..domain.shift import Shift
 from ..domain.space import Space
+from ..domain.text import quoted
 from ..engine.reads import Command, Doc, Seen
 from .call import Admitted, Call, Replay
 from .identity import BOT, OPERATOR, OURS, SCHEDULER, Badge, Caller
@@ -59,7 +60,8 @@ class Admission:
         """Refuses scope_unknown, unauthenticated, key_revoked, key_expired, and what the policy refuses."""
         (seconds, micros), offset, last, *rest = got
         # As in commit.lua: a clock that was set back brings nothing back to life.
-        now = max(int(seconds) * 1000 + int(micros) // 1000 + int(offset or 0), int(last or 0))
+        real = int(seconds) * 1000 + int(micros) // 1000
+        now = max(real + int(offset or 0), int(last or 0))
         epoch = (rest.pop(0) or b"").decode() if self.badge.kind == "scheduler" else ""
         record = rest.pop(0) if self.done else None
         docs: dict[str, Any] = {}
@@ -70,12 +72,13 @@ class Admission:
         caller, space = call.caller, docs["space"] or Space(id="", created=0)
         grant, member = docs.get("grant"), docs.get("member")
         may = _may(caller, grant, member)
-        call.admitted = Admitted(now, space, grant, member, docs.get("shift"), may)
+        moved = now - real if space.simulated else 0
+        call.admitted = Admitted(now, moved, space, grant, member, docs.get("shift"), may)
         if not (space.id or call.row.founds):
             raise _unknown(caller.space)
         if self.badge.kind == "scheduler":
             self._check_leads(call, epoch)
-        self._check_credential(caller, grant, docs.get("reach"), now=now, simulated=space.simulated)
+        self._check_credential(caller, grant, docs.get("reach"), now=now, moved=moved)
         if caller.is_human and not may:
             raise _outside(caller)
         row, profile = call.row, grant.profile if grant else ""
@@ -94,7 +97,7 @@ class Admission:
         call.seen[call.keys.leader] = Seen("epoch", epoch)
 
     def _check_credential(
-        self, caller: Caller, grant: Grant | None, reach: Reach | None, *, now: int, simulated: bool
+        self, caller: Caller, grant: Grant | None, reach: Reach | None, *, now: int, moved: int
     ) -> None:
         if self.badge.kind in OURS:
             return
@@ -104,7 +107,7 @@ class Admission:
             return
         if grant is None or grant.principal != caller.principal:
             raise Refused("unauthenticated", "This key is not known here. Ask an owner to mint one.")
-        check_live(grant, now=now, simulated=simulated)
+        check_live(grant, now=now, moved=moved)
 
 
 def _may(caller: Caller, grant: Grant | None, member: Member | None) -> tuple[str, ...]:
@@ -118,9 +121,11 @@ def _may(caller: Caller, grant: Grant | None, member: Member | None) -> tuple[st
 
 def _unknown(space: str) -> Refused:
     return Refused(
-        "scope_unknown", f"There is no space {space[:80]!r}. Nothing was done. Make it: logmem space {space[:63]}"
+        "scope_unknown", f"There is no space {quoted(space)}. Nothing was done. Make it: logmem space {space[:63]}"
     )
 
 
 def _outside(caller: Caller) -> Refused:
-    return Refused("scope_unknown", f"{caller.principal} has no space {caller.space!r} (any more). Nothing was done.")
+    return Refused(
+        "scope_unknown", f"{caller.principal} has no space {quoted(caller.space)} (any more). Nothing was done."
+    )

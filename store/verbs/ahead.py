@@ -11,30 +11,24 @@ from typing import Any
 from ..domain import calendar
 from ..domain.calendar import Windows, unusual, windows_of
 from ..domain.moments import HOUR, SECOND, iso
-from ..domain.space import Space
 from ..domain.text import one_line
-from ..engine.reads import Doc
-from ..engine.store import Store
-from .call import Result
+from .call import Call, Result, Row
 from .due import WAKES, Due, due, leads
 
 HOURS = (1, 24 * 14)
 _DAY = timedelta(days=1)
 
 
-async def ahead(store: Store, name: str, *, hours: int) -> Result | None:
-    """The windows that open, are late or close within so many hours, and each job; None for no such space.
+async def _ahead(call: Call, *, hours: int) -> Result:
+    """The windows that open, are late or close within so many hours, and each job.
 
     Times in UTC, and as the space's clock shows them. Refuses store_unavailable.
     """
-    ((space,),) = await store.across([name], Doc(Space, name))
-    if space is None:
-        return None
+    await call.admit()
+    name, store, space = call.caller.space, call.store, call.space
     found, led = (await due(store, [name]))[name], await leads(store)
     windows = windows_of(space)
     return {
-        "space": name,
-        **space.note,
         "now": iso(found.now),
         "local": windows.local(found.now),
         "zone": windows.zone,
@@ -97,3 +91,6 @@ def _jobs(windows: Windows, found: Due) -> Iterator[dict[str, Any]]:
             else {"at": None}
         )
         yield {"job": wake.job, "says": wake.says, **known, "due": bool(at) and at <= found.now}
+
+
+AHEAD = Row("ahead", "read", _ahead)

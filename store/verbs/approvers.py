@@ -1,6 +1,6 @@
 """Approvers: who may decide an ask now, and how each can be reached."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +13,10 @@ from ..domain.reach import Reach
 from ..engine.copies import Sent
 from ..engine.reads import Doc, Page, Range, Read
 from .call import Call, Result
+from .signed_in import sessions_of
 
 LIMIT = 200  # people of a role
-SESSIONS_LIMIT = 20  # sessions of a person that are looked at
+Get = Callable[[Iterable[Read[Any]]], Awaitable[list[Any]]]  # `read_each` or `look_each` of a call
 ROLES = (Range("role", "approver", LIMIT), Range("role", "owner", LIMIT))  # what `Roles.of` is made from
 
 
@@ -153,20 +154,23 @@ class Audience:
         return [way for way, there in ways.items() if there]
 
 
-async def audience(call: Call, ask: Ask, *, roles: Roles | None = None, but: Otherwise = AS_IT_IS) -> Audience:
+async def audience(
+    call: Call, ask: Ask, *, roles: Roles | None = None, but: Otherwise = AS_IT_IS, firm: bool = False
+) -> Audience:
     """Those who may decide the ask now, each with the ways to reach them; a warning when nobody can.
 
-    `but`: as it will be once that has changed.
+    `but`: as it will be once that has changed. `firm`: a decision stands on it, else it is only shown.
     """
+    get = call.read_each if firm else call.look_each
     if roles is None:
-        roles = Roles.of(*await call.look(*ROLES))
+        roles = Roles.of(*await get(ROLES))
     people, strict = _deciders(call, ask, roles.changed(but.member), rule=but.rule)
     on = call.space.telegram or bool(but.reach)
     reads = _ways(call, ask, people, telegram=on)
-    found = await call.look_each(reads) if reads else []
+    found = await get(reads) if reads else []
     pages, reaches = found[: len(people)], found[len(people) : 2 * len(people)]
     open_ = [(p, id) for p, page in zip(people, pages, strict=True) for id in page.ids(Grant) if id != but.ended]
-    there = await _strangers(call, ask, open_) if strict else {person for person, _ in open_}
+    there = await _strangers(get, ask, open_) if strict else {person for person, _ in open_}
     if but.opened and but.opened.principal in people and not (strict and same_eyes(ask, but.opened.minted_by)):
         there.add(but.opened.principal)
     now = {reach.id: reach for reach in reaches if reach} | ({but.reach.id: but.reach} if but.reach else {})
@@ -191,13 +195,8 @@ def _ways(call: Call, ask: Ask, people: Sequence[str], *, telegram: bool) -> lis
     return [*reads, *(Doc(Reach, p) for p in people), Sent(ask.ref)] if telegram else reads
 
 
-def sessions_of(call: Call, person: str) -> Range:
-    """The read of a person's open sessions, for those who read more with it."""
-    return Range("sessions", person, SESSIONS_LIMIT, low=0 if call.space.simulated else call.now)
-
-
-async def _strangers(call: Call, ask: Ask, sessions: Sequence[tuple[str, str]]) -> set[str]:
+async def _strangers(get: Get, ask: Ask, sessions: Sequence[tuple[str, str]]) -> set[str]:
     """Whose sessions are somebody else's eyes."""
-    grants = await call.look_each(Doc(Grant, id) for _, id in sessions)
+    grants = await get([Doc(Grant, id) for _, id in sessions])
     pairs = zip(sessions, grants, strict=True)
     return {person for (person, _), grant in pairs if grant and not same_eyes(ask, grant.minted_by)}

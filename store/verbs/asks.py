@@ -116,7 +116,8 @@ async def _asked(call: Call, wish: _Wish) -> Commit:
             f'Withdraw one: logmem_ask {{withdraw: "{pending.members[0][1]}"}}',
         )
     new = replace(new, content=content, digest=digest(rules.bound(new, entry, space=call.caller.space)))
-    said = (await audience(call, new, roles=roles)).shown
+    # Whoever is lost while this is written knows nothing of it, so it has to know of them.
+    said = (await audience(call, new, firm=True)).shown
     return Commit(
         result={**_standing(new, call.now), **said, **place.said},
         puts=(*place.puts, put(new, asked=0)),
@@ -129,6 +130,7 @@ async def _looked(call: Call, wish: _Wish) -> tuple[Place, Roles]:
     name = parse_place(wish.where, default="channel")
     named = [who for who in rules.declared(wish.approvers) if not who.startswith("role:")]
     reads: list[Read[Any]] = [at(name), *ROLES, *(Doc(Member, person) for person in named)]
+    await call.ahead(reads)
     found, approver, owner, *members = await call.look_each(reads)
     for person, member in zip(named, members, strict=True):
         # Who was named in an earlier ask may have left since: then the result warns that nobody is eligible.

@@ -18,10 +18,11 @@ from ..domain.job import Job
 from ..domain.lines import MISSED_SHOWN, View
 from ..domain.mailbox import MailNote
 from ..domain.moments import DAY, moment
+from ..domain.occurrence import Occurrence, occurrence_id
 from ..domain.person import Member
 from ..domain.shift import Shift
 from ..domain.slot import Now, Who
-from ..domain.sync import CheckIn, checkin_id, windows_of
+from ..domain.sync import CheckIn, checkin_id, windows_of, with_ended
 from ..engine.reads import Count, Doc, Range, Read
 from .arguments import Length
 from .call import Call, Result
@@ -95,15 +96,17 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
     told = frozenset(told)
     refs |= {(kind, id): None for kind, _, id in (ref.partition(":") for ref in told)}
     items = [id for kind, id in refs if kind == Item.kind] if keep else []
-    window = windows_of(call.space).open(call.now) if me.startswith("agent:") else None  # people are not expected
+    windows = windows_of(call.space)
+    window = windows.open(call.now) if me.startswith("agent:") else None  # people are not expected
     docs, marks = [Doc(DOCUMENTS[kind], id) for kind, id in refs], [Doc(Mark, id) for id in items]
     checkins = [Doc(CheckIn, checkin_id(me, window))] if window else []
-    read: list[Doc[Any]] = [*docs, *marks, *checkins]
+    occurrences = [Doc(Occurrence, occurrence_id(window))] if window else []
+    read: list[Doc[Any]] = [*docs, *marks, *checkins, *occurrences]
     await call.ahead(read)
     each = call.read_each if keep else call.look_each
     documents: list[Document] = [d for d in await each(docs) if d]
     surfaced = dict(zip(items, await each(marks), strict=True))
-    (checked_in,) = await each(checkins) or [None]
+    (checked_in,), (here,) = await each(checkins) or [None], await each(occurrences) or [None]
     wanted = [id for d in documents for id in _quoted(d)]
     entries = await call.recall([*wanted, shift.recap if shift else ""])
     view = View(
@@ -116,7 +119,7 @@ async def gather(call: Call, me: str, *, keep: bool = False, told: Iterable[str]
         entries=entries,
         told=told,
         seats=await _seats(call, documents),
-        window=None if checked_in else window,
+        window=None if checked_in or not window else with_ended(windows, [here], now=call.now).open(call.now),
         key=call.grant if me == call.me else None,
         unread=unread,
     )

@@ -69,9 +69,13 @@ class Replay(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """What the first read finds out about the caller: when it is (ms), where, and what they may do there now."""
+    """What the first read finds out about the caller: when it is (ms), where, and what they may do there now.
+
+    `moved` is by how much the clock of a simulated space is ahead of real time (ms), 0 elsewhere.
+    """
 
     now: int
+    moved: int
     space: Space
     grant: Grant | None
     member: Member | None
@@ -119,6 +123,11 @@ class Call:
     def now(self) -> int:
         """The space's clock, in ms."""
         return self._in().now
+
+    @property
+    def moved(self) -> int:
+        """By how much the clock of a simulated space is ahead of real time, in ms."""
+        return self._in().moved
 
     @property
     def space(self) -> Space:
@@ -211,8 +220,15 @@ class Call:
         found = [self.near[read] if self._known(read) else next(far) for read in reads]
         if keep:
             for _, seen in found:
-                self.seen.update(seen)
+                self._stand_on(seen)
         return [value for value, _ in found]
+
+    def _stand_on(self, seen: dict[str, Seen]) -> None:
+        """Of what is read twice the first counts: what was decided on it is right only if the commit finds that."""
+        for key, saw in seen.items():
+            before = self.seen.get(key)
+            if before is None or before.field != saw.field:
+                self.seen[key] = saw
 
     def _known(self, read: Read[Any]) -> bool:
         return bool(self.near) and read in self.near

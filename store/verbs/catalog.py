@@ -64,7 +64,7 @@ _ROWS = (
     Row("inbox", "read", inbox.inbox),
     Row("fleet", "read", fleet.fleet),
     Row("board", "read", board.board),
-    Row("syncs", "read", syncs.syncs),
+    Row("syncs", "read", syncs.syncs, whole=True),
     Row("mint", "manage", credentials.mint, again=credentials.shown_once),
     Row("keys", "read", credentials.keys),
     Row("renew", "manage", credentials.renew),
@@ -82,7 +82,7 @@ _ROWS = (
     Row("quiet", "write", reaching.quiet),
     Row("space", "manage", people.space, founds=True),
     Row("four_eyes", "manage", people.four_eyes),
-    Row("rhythm", "manage", rhythm.rhythm),
+    Row("rhythm", "manage", rhythm.rhythm, again=rhythm.holidays_again),
     Row("attend", "write", rhythm.attend),
 )
 ENTER = Row("enter", "read", reads.connection, (FLEET, CORE), lets_in=True)  # for a surface, before they call

@@ -228,7 +228,7 @@ async def _no_key(call: Call, agent: str) -> Refused:
 
 def _shown(grant: Grant, wrote: int, *, now: int) -> dict[str, Any]:
     try:
-        check_live(grant, now=now, simulated=False)  # of a key a space's clock is always the judge
+        check_live(grant, now=now, moved=0)  # of a key a space's clock is always the judge
         state = "live"
     except Refused as ended:
         state = ended.code.removeprefix("key_")

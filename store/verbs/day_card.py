@@ -14,18 +14,20 @@ from ..domain.errors import Refused
 from ..domain.ids import short_code
 from ..domain.item import Item
 from ..domain.listing import short
-from ..domain.occurrence import Occurrence
+from ..domain.occurrence import Occurrence, overdue
 from ..domain.phone import for_people
 from ..domain.reach import silent
-from ..domain.sync import CheckIn
+from ..domain.sync import CheckIn, as_planned
 from ..engine.reads import Count, Doc, Read
 from .asks import checked
 from .call import Call, Result
-from .day_people import Person, Waits, persons, troubled, waiting
+from .day_people import Person, Waiting, Waits, persons, troubled, waiting
+from .expected import all_expected, all_in
 from .places import missing
 
 KIND, PAGE = "sync", "syncs"  # of the card, and of the console
 SHOWN = 5  # of what waits for somebody, and of who is blocked
+NAMED = 20  # of who is overdue
 TEXT = 120  # characters of a text in it
 
 
@@ -55,7 +57,8 @@ async def sync_card(call: Call, id: str, holding: Sequence[str]) -> Result:
         "says": found.says,
         "slots": found.slots,
         "slot": found.here.slot if found.here else "",
-        "overdue": found.missing,
+        "overdue": found.missing[:NAMED],
+        "overdue_left_out": max(0, len(found.missing) - NAMED),
         "blocked": [
             {"who": who, "outcome": outcome, "why": short(why, TEXT)}
             for who, (outcome, why) in list(trouble.items())[:SHOWN]
@@ -67,7 +70,7 @@ async def sync_card(call: Call, id: str, holding: Sequence[str]) -> Result:
         "to": [
             {
                 **_to(call, found, each, wanted=each.who in wanted),
-                **_waiting(call, waits.get(each.who, ()), texts),
+                **_waiting(call, waits.get(each.who, Waiting()), texts),
             }
             for each in people
         ],
@@ -101,13 +104,13 @@ async def _day(call: Call, day: date) -> _Day | None:
     reads: list[Read[Any]] = [Doc(SyncDay, name), Doc(Digest, name)]
     reads += [*(Doc(Occurrence, id) for id in ids), *(Count("checked", id) for id in ids)]
     doc, digest, *more = await call.look_each(reads)
-    occurrences = {each.slot: each for each in more[: len(SLOTS)] if each}
+    occurrences = {each.slot: each for each in as_planned(windows, more[: len(SLOTS)], now=now)}
     came = dict(zip(SLOTS, more[len(SLOTS) :], strict=True))
     of = windows_on(windows, day, occurrences)
     if not of:
         return None
     here = next((window for window in of if window.opens <= now and window.turns(now)), None)
-    late = await _absent(call, occurrences.get(here.slot) if here else None)
+    late = await _absent(call, windows, occurrences.get(here.slot) if here else None)
     slots = []
     for window in of:
         occurrence, absent = occurrences.get(window.slot), late if window is here else []
@@ -129,10 +132,14 @@ async def _day(call: Call, day: date) -> _Day | None:
     )
 
 
-async def _absent(call: Call, occurrence: Occurrence | None) -> list[str]:
-    """Who of those that were overdue has not come since, as far as they are named."""
+async def _absent(call: Call, windows: Windows, occurrence: Occurrence | None) -> list[str]:
+    """Who of those that were overdue has not come since. If it does not name them all: who is expected and not in."""
     if occurrence is None or occurrence.state != "overdue" or not occurrence.missing:
         return []
+    if occurrence.absent > len(occurrence.missing):
+        before = windows.last(occurrence.opens - 1)
+        expected = await all_expected(call, occurrence, since=before.opens if before else 0)
+        return overdue(expected, await all_in(call, occurrence))
     found = await call.look_each(Doc(CheckIn, f"{who}:{occurrence.id}") for who in occurrence.missing)
     return [who for who, there in zip(occurrence.missing, found, strict=True) if there is None]
 
@@ -167,11 +174,11 @@ def _to(call: Call, day: _Day, person: Person, *, wanted: bool) -> Result:
 
 
 def _shown(waits: Waits) -> list[Ask | Item]:
-    return [one for mine in waits.values() for one in mine[:SHOWN]]
+    return [one for mine in waits.values() for one in mine.of[:SHOWN]]
 
 
-def _waiting(call: Call, mine: Sequence[Ask | Item], texts: Mapping[int | str, Logged]) -> Result:
-    """What waits for somebody, in short, and how much was left out."""
+def _waiting(call: Call, mine: Waiting, texts: Mapping[int | str, Logged]) -> Result:
+    """What waits for somebody, in short, and how much was left out; `or_more`: that is not all of it."""
     shown = [
         {
             "what": one.kind if isinstance(one, Ask) else "seat" if one.huddle else "handoff",
@@ -179,9 +186,9 @@ def _waiting(call: Call, mine: Sequence[Ask | Item], texts: Mapping[int | str, L
             "by": one.by if isinstance(one, Ask) else one.sender,
             "says": short(_words(call, one, texts), TEXT),
         }
-        for one in mine[:SHOWN]
+        for one in mine.of[:SHOWN]
     ]
-    return {"waiting": shown, "left_out": len(mine) - len(shown)}
+    return {"waiting": shown, "left_out": len(mine.of) - len(shown), "or_more": mine.or_more}
 
 
 def _words(call: Call, one: Ask | Item, texts: Mapping[int | str, Logged]) -> str:

@@ -8,7 +8,7 @@ from ..domain import ask as ask_rules
 from ..domain.ask import Ask
 from ..domain.calendar import SLOTS
 from ..domain.commit import Put, put
-from ..domain.day import SyncDay, gets, pushes, rung
+from ..domain.day import SyncDay, gets, is_left, pushes, rung
 from ..domain.item import Item, addressed
 from ..domain.person import Member
 from ..domain.reach import Reach
@@ -22,27 +22,40 @@ PEOPLE = 100  # owners, and others who attend, who are looked at
 LOOKED = 20  # asks and items of one person or role
 TROUBLES = 50  # blocked ones, and check-ins of a window, the latest
 
-Waits = Mapping[str, Sequence[Ask | Item]]
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What waits for somebody; `or_more`: there is more in their lists than was looked at."""
+
+    of: Sequence[Ask | Item] = ()
+    or_more: bool = False
+
+
+Waits = Mapping[str, Waiting]
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody whom it may be for; `came` is how they checked in on the day, by slot."""
+    """Somebody whom it may be for, and whether they get it; `came` is how they checked in on the day, by slot."""
 
     who: str
     reach: Reach | None
     member: Member | None
     came: Mapping[str, CheckIn]
+    gets: bool
 
-    @property
-    def gets(self) -> bool:
-        """Whether they get it."""
-        return gets(self.reach, self.member)
+
+def live_keys(call: Call) -> Count:
+    """How many keys agents have here that have not ended, for `is_left`."""
+    return Count("leases", "", low=call.now)
 
 
 async def persons(call: Call, day: str, holding: Sequence[str] = ()) -> list[Person]:
     """Who gets the message of this day, and whoever else is named."""
-    owners, attending = await call.look(Range("role", "owner", PEOPLE), Range("attending", "", PEOPLE))
+    owners, attending, keys = await call.look(
+        Range("role", "owner", PEOPLE), Range("attending", "", PEOPLE), live_keys(call)
+    )
+    left = is_left(call.space, keys=keys)
     ids = list(dict.fromkeys((*owners.ids(Member), *attending.ids(Reach), *holding)))
     reads: list[Read[Any]] = [*(Doc(Reach, id) for id in ids), *(Doc(Member, id) for id in ids)]
     reads += [Doc(CheckIn, f"{id}:{day}:{slot}") for id in ids for slot in SLOTS]
@@ -52,7 +65,8 @@ async def persons(call: Call, day: str, holding: Sequence[str] = ()) -> list[Per
     for n, id in enumerate(ids):
         came = found[2 * size + n * slots : 2 * size + (n + 1) * slots]
         said = {slot: receipt for slot, receipt in zip(SLOTS, came, strict=True) if receipt}
-        people.append(Person(id, found[n], found[size + n], said))
+        reach, member = found[n], found[size + n]
+        people.append(Person(id, reach, member, said, gets(reach, member, left=left)))
     return [each for each in people if each.gets or each.who in holding]
 
 
@@ -60,15 +74,20 @@ async def waiting(call: Call, members: Sequence[Member]) -> Waits:
     """What waits for each of these people to decide or to take, nearest deadline first."""
     if not members:
         return {}
-    names = dict.fromkeys(name for m in members for name in (m.id, *(f"role:{role}" for role in m.roles)))
-    ranges = [Range(index, name, LOOKED, low=call.now) for name in names for index in ("inbox", "open")]
+    names = {m.id: (m.id, *(f"role:{role}" for role in m.roles)) for m in members}
+    owners = dict.fromkeys(name for own in names.values() for name in own)
+    ranges = [Range(index, name, LOOKED + 1, low=call.now) for name in owners for index in ("inbox", "open")]
     *pages, approvers = await call.look_each([*ranges, Range("role", "approver", 1)])
-    refs = dict.fromkeys(member for page in pages for member in page.members)
+    refs = dict.fromkeys(member for page in pages for member in page.members[:LOOKED])
+    longer = {read.owner for read, page in zip(ranges, pages, strict=True) if len(page.members) > LOOKED}
     docs: list[Doc[Ask] | Doc[Item]] = [Doc(Ask, id) if kind == Ask.kind else Doc(Item, id) for kind, id in refs]
     found: list[Ask | Item | None] = await call.look_each(docs) if docs else []
     live = sorted((one.as_of(call.now) for one in found if one), key=lambda one: (one.deadline, one.id))
     strict = four_eyes(call, several=approvers.size > 1)
-    return {m.id: [one for one in live if _is_theirs(one, m, strict=strict)] for m in members}
+    return {
+        m.id: Waiting([one for one in live if _is_theirs(one, m, strict=strict)], not longer.isdisjoint(names[m.id]))
+        for m in members
+    }
 
 
 def _is_theirs(one: Ask | Item, member: Member, *, strict: bool) -> bool:
@@ -96,8 +115,9 @@ async def troubled(call: Call, day: str) -> dict[str, tuple[str, str]]:
     nows = await call.look_each(Doc(Now, id) for id in ids) if ids else []
     found |= {now.id: ("blocked", now.blocked) for now in nows if now and now.blocked}
     agents = [who for who in found if who.startswith("agent:")]
-    keys = await call.look_each(Count("live", who, low=call.now) for who in agents) if agents else []
-    return {who: said for who, said in found.items() if dict(zip(agents, keys, strict=True)).get(who, 1)}
+    counts = await call.look_each(Count("live", who, low=call.now) for who in agents) if agents else []
+    keys = dict(zip(agents, counts, strict=True))
+    return {who: said for who, said in found.items() if keys.get(who, 1)}
 
 
 async def _receipts(call: Call, pages: Iterable[Page]) -> list[CheckIn]:
@@ -118,6 +138,6 @@ async def rings(call: Call, day: str, absent: Iterable[str] = ()) -> tuple[Put, 
     woken = [
         each.who
         for each in people
-        if pushes(each.who, waiting=len(waits.get(each.who, ())), absent=each.who in away, troubled=trouble)
+        if pushes(each.who, waiting=len(waits.get(each.who, Waiting()).of), absent=each.who in away, troubled=trouble)
     ]
     return (put(rung(doc, woken)),) if woken else ()

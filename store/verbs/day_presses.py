@@ -8,23 +8,31 @@ from typing import NoReturn
 
 from ..domain import sync as rules
 from ..domain.commit import Commit
-from ..domain.day import day_of
+from ..domain.day import day_of, windows_on
 from ..domain.errors import Refused
+from ..domain.occurrence import Occurrence
 from ..domain.sync import CheckIn, Window, checkin_id, windows_of
 from ..engine.reads import Doc
 from .call import Call, Result, Row
 from .rhythm import attend
-from .sync import check_in
+from .sync import check_in, near_now
 
 ALL_GOOD = "All good"  # the notes of a check-in by one press
-STOPPED = "No sync message comes to you any more, and no check-in of yours is expected. To turn them on: /sync on"
+STOPPED = (
+    "No sync message of {0} comes to you any more, and no check-in of yours is expected there. "
+    "To turn them on, and be expected: /sync on {0}"
+)
 SAY = "To say something about this sync, press Attention… and reply to what comes then. Nothing was written."
 
 
 async def _check_in(call: Call, *, day: str, slot: str, outcome: str, notes: str = "") -> Commit:
-    """Check in for a window of this day. Refuses window_not_open, window_closed, already_checked_in."""
+    """Check in for a window of this day. Refuses window_not_open, window_closed, already_checked_in.
+
+    Without words invalid_argument, but where all is good.
+    """
     window = await _open(call, day, slot)
-    made = await check_in(call, receipt=True, slot=window.slot, outcome=outcome, notes=notes or ALL_GOOD)
+    said = notes or (ALL_GOOD if outcome == "pass" else "")
+    made = await check_in(call, receipt=True, slot=window.slot, outcome=outcome, notes=said)
     says = f"You are in for {window.slot} of {window.day}: {outcome}."
     return replace(made, result={**made.result, "says": says})
 
@@ -38,10 +46,13 @@ async def _may_check_in(call: Call, *, day: str, slot: str) -> Result:
 async def _open(call: Call, day: str, slot: str) -> Window:
     """The window, which is open, and in which the caller is not in yet."""
     await call.admit()
-    windows, on = windows_of(call.space), day_of(day)
-    window = windows.of(day, slot) if on and slot in rules.SLOTS else None
+    planned, on, near = windows_of(call.space), day_of(day), near_now(call)
+    here, *known = await call.read_each([Doc(Occurrence, f"{day}:{slot}"), *near])
+    windows = rules.with_ended(planned, known, now=call.now)
+    own = {each.slot: each for each in rules.as_planned(planned, [here], now=call.now)}
+    window = next((w for w in windows_on(windows, on, own) if w.slot == slot), None) if on else None
     if window is None:
-        raise Refused("not_found", f"There is no such window on {day}. Nothing was written. See /sync.")
+        raise Refused("not_found", f"There is no such window on {day}. Nothing was written. To see the windows: /sync")
     first = await call.read(Doc(CheckIn, checkin_id(call.me, window)))
     if first:
         raise rules.already(first, (await call.recall([first.said])).get(first.said), now=call.now)
@@ -51,7 +62,7 @@ async def _open(call: Call, day: str, slot: str) -> Window:
 async def _stop(call: Call, *, day: str) -> Commit:
     """Have no such message any more."""
     made = await attend(call, on=False)
-    return replace(made, result={**made.result, "says": STOPPED})
+    return replace(made, result={**made.result, "says": STOPPED.format(call.caller.space)})
 
 
 async def _replied(call: Call, *, day: str, text: str = "") -> NoReturn:

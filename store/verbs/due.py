@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..domain.shift import IDLE
+from ..domain.space import Space
 from ..engine.claim import QUEUE
 from ..engine.exchange import exchange
 from ..engine.keys import Keys, shared
-from ..engine.reads import Command, Seen
+from ..engine.reads import Command, Doc, Seen
 from ..engine.store import Store
 from .faults import told_plainly
 
@@ -17,12 +18,16 @@ LEASE = shared("scheduler", "leader")  # of whoever leads, in all spaces
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """What wakes a job: the earliest time in an index, `after` ms later; or that somebody is queued."""
+    """What wakes a job: the earliest time in an index, `after` ms later; or that somebody is queued.
+
+    `real`: the times in that index are real ones, however far a simulated space's clock was moved.
+    """
 
     job: str
     says: str
     index: str
     after: int = 0
+    real: bool = False
 
 
 WAKES: tuple[Wake, ...] = (  # in the order in which a space's are done
@@ -32,7 +37,7 @@ WAKES: tuple[Wake, ...] = (  # in the order in which a space's are done
     Wake("idle", "agents who have not written for half an hour", "idle", IDLE),
     Wake("recap", "recaps of shifts that ended by themselves", QUEUE),
     Wake("warn", "keys that end in a week or a day", "warn"),
-    Wake("passed", "sessions of people whose time is over", "passing", 1),
+    Wake("passed", "sessions of people whose time is over", "passing", 1, real=True),
     Wake("review", "facts whose review is due", "review", 1),
     Wake("digest", "the day's digest to the owners", "digests"),
     Wake("inspect", "what must hold at any time, a part at a time", "inspect"),
@@ -44,20 +49,22 @@ _INDEXES = tuple(wake.index for wake in WAKES if wake.index != QUEUE)
 class Due:
     """A space at a moment: its clock (ms), the epoch of its scheduler (0 for none), the earliest time of each index.
 
-    An index with nothing in it is left out. `queued`: agents that wait to be recapped.
+    An index with nothing in it is left out. `queued`: agents that wait to be recapped. `moved`: how far the
+    clock of a simulated space is ahead of real time (ms).
     """
 
     now: int
     epoch: int
     first: Mapping[str, int]
     queued: int
+    moved: int = 0
 
     def at(self, wake: Wake) -> int:
         """When a job runs next here, by what stands here now (ms); 0 for not that anybody knows."""
         if wake.index == QUEUE:
             return self.now if self.queued else 0
         first = self.first.get(wake.index)
-        return 0 if first is None else first + wake.after
+        return 0 if first is None else first + wake.after + (self.moved if wake.real else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +73,22 @@ class _Look:
 
     def commands(self, keys: Keys) -> list[Command]:
         head: list[Command] = [("TIME",), ("GET", keys.clock), ("HGET", keys.head, "ms")]
-        head += [("HGET", keys.leader, "epoch"), ("ZCARD", keys.index(QUEUE, ""))]
+        head += [
+            ("HGET", keys.leader, "epoch"),
+            ("ZCARD", keys.index(QUEUE, "")),
+            *Doc(Space, keys.space).commands(keys),
+        ]
         return head + [("ZRANGE", keys.index(name, ""), 0, 0, "WITHSCORES") for name in _INDEXES]
 
     def parse(self, keys: Keys, got: Sequence[Any]) -> tuple[Due, dict[str, Seen]]:
-        (seconds, micros), offset, last, epoch, queued, *firsts = got
+        (seconds, micros), offset, last, epoch, queued, doc, *firsts = got
         # As in commit.lua: a clock that was set back brings nothing back to life.
-        now = max(int(seconds) * 1000 + int(micros) // 1000 + int(offset or 0), int(last or 0))
+        real = int(seconds) * 1000 + int(micros) // 1000
+        now = max(real + int(offset or 0), int(last or 0))
+        space = Doc(Space, keys.space).parse(keys, [doc])[0] if offset else None
+        moved = now - real if space and space.simulated else 0
         first = {name: int(found[0][1]) for name, found in zip(_INDEXES, firsts, strict=True) if found}
-        return Due(now, int(epoch or 0), first, queued), {}
+        return Due(now, int(epoch or 0), first, queued, moved), {}
 
 
 async def due(store: Store, spaces: Sequence[str]) -> dict[str, Due]:

@@ -16,6 +16,7 @@ from .call import Call, Result
 from .holdings import holdings
 from .places import unknown
 from .roster import SESSIONS
+from .signed_in import session_count
 
 BLOCKED, STALE, WORK, IDLE_NOW = STATES = ("blocked", "stale", "at work", "idle")  # in the order of the list
 PAGE = 40  # principals on one page
@@ -122,7 +123,7 @@ async def _placed(call: Call, everybody: _All) -> list[_One]:
     for id in lately:
         reads += [Doc(Now, id), Doc(Shift, id), Count("asked", id, low=call.now)]
     for id in people:
-        reads += [Doc(Member, id), Count("sessions", id, low=call.now), Doc(Now, id)]
+        reads += [Doc(Member, id), session_count(call, id), Doc(Now, id)]
     got = await call.look_each(reads) if reads else []
     found = {id: got[3 * n : 3 * n + 3] for n, id in enumerate((*lately, *people))}
     placed = [_agent(id, found.get(id, (None, None, 0)), everybody, now=call.now) for id in agents]
@@ -207,7 +208,7 @@ async def _one(call: Call, id: str) -> Result:
     wrote, asks, live, sessions = await call.look(
         Score("active", "", id),
         Count("asked", id, low=call.now),
-        Count("sessions", id, low=call.now),
+        session_count(call, id),
         Range("sessions", id, SESSIONS, latest=True),
     )
     last = await _wrote(call, sessions) if person else wrote or 0

@@ -170,7 +170,7 @@ async def enter(store: Store, badge: Badge, *, who: Identity | None = None) -> C
     who = who or await recognise(store, badge)
     said = dict.fromkeys(space for _, space in badge.spaces)
     if len(said) > 1:
-        both = " and ".join(f"{source} says {space[:80]!r}" for source, space in badge.spaces)
+        both = " and ".join(f"{source} says {quoted(space)}" for source, space in badge.spaces)
         raise Refused("scope_mismatch", f"{both}. Nothing was done. Declare one space.", caller=who.principal)
     space = next(iter(said), "")
     why = f"the {badge.spaces[0][0]} says so" if space else "the credential is bound to it"
@@ -203,9 +203,9 @@ async def _not_theirs(store: Store, who: Identity, space: str) -> Refused:
     close = near(space, own)
     return Refused(
         "scope_unknown",
-        f"{who.principal} has no space {space[:80]!r}. Nothing was done. "
+        f"{who.principal} has no space {quoted(space)}. Nothing was done. "
         + (f"Did you mean {', '.join(close)}? " if close else "")
-        + f"It may enter: {', '.join(own) or 'none'}.",
+        + f"Spaces to enter: {', '.join(own) or 'none'}.",
         near=close,
         spaces=own,
         caller=who.principal,

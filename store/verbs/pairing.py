@@ -192,7 +192,7 @@ async def confirm(call: Call, *, claim: str, yes: bool) -> Commit:
         raise Refused("not_found", "There is no such claim (any more); each waits for 10 minutes. Nothing changed.")
     check_confirms(found, by=call.me, via=call.caller.via, manages="manage" in call.may, space=space)
     if await accounts.word(claim, yes) != yes:
-        raise _said_before(found, yes=not yes)
+        raise _said_before(found, yes=not yes, had=await accounts.of(found.person))
     told = {"claim": claim, "person": found.person, "account": found.account}
     if not yes:
         await accounts.put_claim(replace(found, state="refused"))
@@ -217,12 +217,19 @@ async def confirm(call: Call, *, claim: str, yes: bool) -> Commit:
     )
 
 
-def _said_before(found: Claim, *, yes: bool) -> Refused:
-    then = f" To undo it, {found.person} sends /unpair yes, or unpairs in the console." if yes else " Get a new code."
+def _said_before(found: Claim, *, yes: bool, had: Account | None) -> Refused:
+    """The refusal of a word against the one before. That may have paired nothing, if the account was another's by then.
+
+    `had` is the person's account now.
+    """
+    stands = had is not None and had.number == found.account
+    undo = f"{found.person} sends /unpair yes, or unpairs in the console"
+    then = f" To undo it, {undo}." if stands else f" Nothing is paired by it so far; should that change, {undo}."
+    then = then if yes else " Get a new code."
     return Refused(
         "already_settled",
         f"It was said before that this is {'' if yes else 'not '}{found.person}. Nothing changed.{then}",
-        status="paired" if yes else "refused",
+        status="refused" if not yes else "paired" if stands else found.state,
     )
 
 

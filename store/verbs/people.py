@@ -8,7 +8,7 @@ from typing import Any
 from ..domain.calendar import windows_of
 from ..domain.commit import Commit, put
 from ..domain.errors import Refused
-from ..domain.grant import Grant
+from ..domain.grant import Grant, end
 from ..domain.ids import bare, principal
 from ..domain.listing import some
 from ..domain.moments import MINUTE, iso, span
@@ -18,13 +18,14 @@ from ..domain.reach import Reach, unpaired
 from ..domain.slot import Who
 from ..domain.space import FOUR_EYES, Channel, Space
 from ..domain.timetable import check_zone
-from ..engine.reads import Count, Doc, Range, Read
+from ..engine.reads import Doc, Range, Read
 from .approvers import Otherwise
 from .call import Call, Result
 from .identity import enterable
 from .paging import fitting, page
 from .places import resolve, unknown
 from .reaching import joined
+from .signed_in import session_count
 from .unheard import Change, every_ask, owners, refs, retold, waiting
 
 LINK_LIFE = 10 * MINUTE
@@ -110,12 +111,12 @@ async def _entering(call: Call, person: str) -> list[Grant]:
     made = []
     for session, left in (await call.store.shared.sessions(person.partition(":")[2])).items():
         if await call.read(Doc(Grant, session)) is None:
-            made.append(session_grant(session, person, now=call.now, life=left))
+            made.append(session_grant(session, person, now=call.now, moved=call.moved, life=left))
     return made
 
 
-def session_grant(id: str, person: str, *, now: int, life: int, minted_by: str = "") -> Grant:
-    """A session's grant in a space, for `life` ms; what it may do there is the person's role."""
+def session_grant(id: str, person: str, *, now: int, moved: int, life: int, minted_by: str = "") -> Grant:
+    """A session's grant in a space, for `life` ms of real time; what it may do there is the person's role."""
     return Grant(
         id=id,
         principal=person,
@@ -124,6 +125,7 @@ def session_grant(id: str, person: str, *, now: int, life: int, minted_by: str =
         expires=now + life,
         responsible=person,
         minted_by=minted_by,
+        moved=moved,
     )
 
 
@@ -149,7 +151,7 @@ async def people(call: Call, *, person: str = "", cursor: str = "") -> Result:
 
 async def _rows(call: Call, ids: Sequence[str]) -> list[Result | None]:
     """What is shown of these people."""
-    reads: list[Read[Any]] = [*(Doc(Member, id) for id in ids), *(Count("sessions", id, low=call.now) for id in ids)]
+    reads: list[Read[Any]] = [*(Doc(Member, id) for id in ids), *(session_count(call, id) for id in ids)]
     reads += [Doc(Reach, id) for id in ids]
     found = await call.look_each(reads) if reads else []
     members, counts, reaches = (found[n * len(ids) : (n + 1) * len(ids)] for n in range(3))
@@ -244,5 +246,6 @@ async def spaces(call: Call) -> Result:
     left = {"left_out": len(names) - len(shown)} if len(shown) < len(names) else {}
     here: Result = {"here": call.caller.space, "why": call.caller.why, "may": list(call.may)}
     if call.grant:
-        here |= {"expires_at": iso(call.grant.expires), "expires_in": span(call.grant.expires - call.now)}
+        ends = end(call.grant, moved=call.moved)
+        here |= {"expires_at": iso(ends), "expires_in": span(ends - call.now)}
     return {"spaces": shown, **left, **here}

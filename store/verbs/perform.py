@@ -308,8 +308,7 @@ def kept_up(call: Call, plan: Commit) -> Commit:
     if call.grant is None:
         return replace(plan, puts=puts, entries=entries, touches=touches, cards=cards, epoch=epoch)
     touches = (*touches, (Index("wrote", "", call.now), call.grant.id))
-    ends = end(call.grant, simulated=call.space.simulated)
-    bounds = [bound for bound in (plan.not_after, ends and ends - 1) if bound]
+    bounds = [bound for bound in (plan.not_after, end(call.grant, moved=call.moved) - 1) if bound]
     return replace(plan, puts=puts, entries=entries, touches=touches, cards=cards, not_after=min(bounds, default=0))
 
 

@@ -9,6 +9,7 @@ from ..domain import huddle as huddle_rules
 from ..domain.ask import Ask
 from ..domain.entry import ABSENT, PLACEHOLDER, Logged, sequence
 from ..domain.errors import Refused
+from ..domain.grant import end
 from ..domain.huddle import Huddle
 from ..domain.ids import Shape, known, parse_place, shape
 from ..domain.item import Item, Mark, standing
@@ -289,7 +290,8 @@ async def connection(call: Call) -> Result:
     caller, grant, promise = call.caller, call.grant, call.store.promise
     credential: Result = {"via": caller.via, "client": caller.client}
     if grant:
-        credential |= {"key": grant.id, "expires_at": iso(grant.expires), "expires_in": span(grant.expires - call.now)}
+        ends = end(grant, moved=call.moved)
+        credential |= {"key": grant.id, "expires_at": iso(ends), "expires_in": span(ends - call.now)}
         credential |= {k: v for k, v in (("responsible", grant.responsible), ("profile", grant.profile)) if v}
     return {
         **credential,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..domain.lines import NOW_STALE
-from ..domain.listing import short
+from ..domain.listing import counted
 from ..domain.moments import age, iso
 from ..domain.person import Member
 from ..domain.shift import Shift, at_work
@@ -12,6 +12,7 @@ from ..domain.slot import Now, Who
 from ..engine.reads import Count, Doc, Page, Range, Read, Score
 from .call import Call, Result
 from .paging import fitting, page
+from .signed_in import session_count
 
 PAGE = 40  # principals that are read for one page
 SESSIONS = 5  # of a person that are asked when they last wrote
@@ -52,7 +53,7 @@ async def _found(call: Call, ids: Sequence[str]) -> list[_Found]:
     for id in ids:
         reads += [Doc(Who, id), Doc(Now, id), Doc(Member, id), Doc(Shift, id), Score("active", "", id)]
         reads += [Count("asked", id, low=call.now), Range("sessions", id, SESSIONS, latest=True)]
-        reads += [Count("sessions", id, low=call.now)]
+        reads += [session_count(call, id)]
     got = await call.look_each(reads) if reads else []
     size = len(_Found._fields)
     return [_Found(*got[n : n + size]) for n in range(0, len(got), size)]
@@ -75,8 +76,8 @@ def _row(found: _Found, *, now: int, wrote: int) -> Result | None:
         return None
     last = wrote if person else found.idle or 0
     says = {
-        "name": short(who.name, NAME) if who.name != who.id.partition(":")[2] else "",
-        "role": member.role if member else short(who.role, NAME),
+        **(counted("name", who.name, NAME) if who.name != who.id.partition(":")[2] else {}),
+        **({"role": member.role} if member else counted("role", who.role, NAME)),
         **(_slot(found.slot, now) if found.slot else {}),
         "last_write": {"at": iso(last), "age": age(now - last)} if last else "",
     }
@@ -86,6 +87,6 @@ def _row(found: _Found, *, now: int, wrote: int) -> Result | None:
 
 def _slot(slot: Now, now: int) -> Result:
     """Now, shorter than `view` has it."""
-    texts = {"doing": short(slot.doing, TEXT), "blocked": short(slot.blocked, TEXT)}
-    texts |= {"waiting_on": short(slot.waiting_on, NAME)}
+    texts = {**counted("doing", slot.doing, TEXT), **counted("blocked", slot.blocked, TEXT)}
+    texts |= counted("waiting_on", slot.waiting_on, NAME)
     return {**texts, "age": age(now - slot.since), "stale": now - slot.since > NOW_STALE}

@@ -11,13 +11,13 @@ from typing import Any
 from ..domain.commit import Commit, put
 from ..domain.entry import Entry
 from ..domain.errors import Refused
-from ..domain.grant import Grant, check_open, check_sees_sessions
+from ..domain.grant import Grant, check_open, check_sees_sessions, end
 from ..domain.ids import bare, principal
 from ..domain.moments import HOUR, iso
 from ..domain.person import Member
 from ..domain.space import Space
 from ..engine.globals import Identity
-from ..engine.reads import Doc, Range, Read, Score
+from ..engine.reads import Doc, Read, Score
 from ..engine.store import Store
 from .approvers import Otherwise
 from .call import Call, Result, Row
@@ -28,6 +28,7 @@ from .identity import Badge, enterable, recognise
 from .paging import fitting, page
 from .people import session_grant
 from .perform import perform
+from .signed_in import sessions_of
 from .unheard import Change, owners, retold, waiting
 
 SESSION_LIFE = 12 * HOUR
@@ -121,7 +122,7 @@ async def _open(call: Call, *, session: str, person: str, by: str) -> Commit:
     member, known = await call.read(Doc(Member, person), Doc(Grant, session))
     if known:  # whoever added the person to this space meanwhile let their session in
         return Commit(result={"session": session})
-    grant = session_grant(session, person, now=call.now, life=SESSION_LIFE, minted_by=by)
+    grant = session_grant(session, person, now=call.now, moved=call.moved, life=SESSION_LIFE, minted_by=by)
     said = (_entry(call, grant, "signed_in", "signed in by a link"),) if member and member.role else ()
     told = await _told(call, member, Otherwise(opened=grant))
     return Commit(result={"session": session}, puts=(put(grant), *told.puts), entries=(*said, *told.entries))
@@ -150,7 +151,7 @@ async def sessions(call: Call, *, person: str = "", cursor: str = "") -> Result:
     await call.admit()
     whose = principal(person, kinds=("human",), default="human", name="person") if person else call.me
     check_sees_sessions(whose, by=call.me, may=call.may)
-    paged = await page(call, (Range("sessions", whose, low=call.now + 1),), cursor=cursor, limit=SESSIONS)
+    paged = await page(call, (sessions_of(call, whose),), cursor=cursor, limit=SESSIONS)
     ids = paged.ids(Grant)
     reads: list[Read[Any]] = [*(Doc(Grant, id) for id in ids), *(Score("wrote", "", id) for id in ids)]
     found = await call.look_each(reads) if reads else []
@@ -167,7 +168,7 @@ def _session(call: Call, grant: Grant, wrote: int) -> Result:
         "last_write": iso(wrote) if wrote else "",
         "here": grant.id == call.caller.credential,
     }
-    times = {"since": iso(grant.created), "expires_at": iso(grant.expires)}
+    times = {"since": iso(grant.created), "expires_at": iso(end(grant, moved=call.moved))}
     return {"session": grant.id, **times, **{k: v for k, v in says.items() if v}}
 
 
@@ -179,7 +180,7 @@ async def end_session(call: Call, *, session: str) -> Commit:
         raise Refused("not_found", f"There is no session {id} in {call.caller.space}. Nothing was changed.")
     person = grant.principal
     check_sees_sessions(person, by=call.me, may=call.may)
-    check_open(grant, now=call.now, simulated=call.space.simulated)
+    check_open(grant, now=call.now, moved=call.moved)
     if person == call.me:
         await _end_elsewhere(call, grant)
     entry = call.entry(person, "signed_out", f"A session of {person} was ended", payload={"session": id})
@@ -199,8 +200,8 @@ async def _end_elsewhere(call: Call, grant: Grant) -> None:
         return
     await store.shared.end_session(name, grant.id)
     others = [space for space in await store.shared.joined(name) if space != call.caller.space]
-    how = {"session": grant.id, "person": grant.principal}
-    await everywhere(store, CLOSE, others, client=call.caller.client, **how)
+    client, whose = call.caller.client, grant.principal
+    await everywhere(store, CLOSE, others, client=client, session=grant.id, person=whose)
 
 
 def _entry(call: Call, grant: Grant, kind: str, what: str) -> Entry:

@@ -35,7 +35,7 @@ class Stand:
     def of(cls, call: Call, *, feed: str) -> "Stand":
         """That of a call which has read."""
         revisions = {key: seen.value for key, seen in call.seen.items() if seen.field == "rev"}
-        return cls(revisions, end(call.grant, simulated=call.space.simulated) if call.grant else 0, feed)
+        return cls(revisions, end(call.grant, moved=call.moved) if call.grant else 0, feed)
 
 
 class Rounds:

@@ -7,16 +7,17 @@ from ..domain.grant import Grant
 from ..domain.person import Member
 from ..engine.reads import Doc, Range
 from .call import Call
+from .signed_in import over_until
 from .sweeping import BATCH, did, each, row
 from .unheard import Change, owners, retold, waiting
 
 
 async def _passed(call: Call) -> Commit:
-    """The sessions that have ended by their time. In a simulated space its clock ends none: there it is noted only."""
+    """The sessions that have ended by their time."""
     await call.admit()
-    page = await call.look(Range("passing", "", BATCH, high=call.now - 1))
+    page = await call.look(Range("passing", "", BATCH, high=over_until(call)))
     ended = await each(call, page, Grant)
-    told = Change() if call.space.simulated else await _told(call, ended)
+    told = await _told(call, ended) if call.space.telegram else Change()
     return did(
         len(ended),
         more=len(page.members) == BATCH,

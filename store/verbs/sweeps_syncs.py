@@ -17,19 +17,21 @@ from ..domain.occurrence import (
     Rhythm,
     accounted,
     begun,
+    due,
     is_no_news,
     moved,
     occurrence_id,
     opened,
     outcome,
+    overdue,
+    telling,
     told,
     turned,
 )
-from ..domain.sync import CheckIn, checked_by
-from ..engine.reads import Doc, Range, Scored
+from ..engine.reads import Doc, Range
 from .call import Call
 from .day_people import rings
-from .expected import ALL, all_expected
+from .expected import all_expected, all_in
 from .sweeping import channel, did, row
 
 WINDOWS = 12  # that one commit makes occurrences of
@@ -53,6 +55,7 @@ class _Written:
     entries: list[Entry] = field(default_factory=list)
     days: set[str] = field(default_factory=set)  # whose messages are to be looked at
     moment: Occurrence | None = None  # which may be worth a sound
+    away: Sequence[str] = ()  # everybody who is not in there
 
     def add(self, doc: Document, said: Iterable[Entry] = (), mark: str = "") -> None:
         """A document with its entries, the first of which is named in `mark`."""
@@ -81,7 +84,7 @@ async def _open(call: Call, rhythm: Rhythm, windows: Windows) -> Commit:
     for window, before in zip(found, known, strict=True):
         if before is None:
             after = opened(window, now=call.now, changed=rhythm.changed)
-            _add(call, written, None, after, windows)
+            _add(call, written, None, after, windows, absent=())
     through = found[-1].opens if found else rhythm.through
     written.add(accounted(rhythm, windows, through=through))
     return did(len(found) or 1, more=True, **await _parts(call, written))
@@ -93,10 +96,12 @@ async def _turn(call: Call, windows: Windows, ids: Sequence[str], *, more: bool)
     for before in await call.read_each(Doc(Occurrence, id) for id in ids) if ids else []:
         if before is None:
             continue
-        window = windows.of(before.day, before.slot)
-        here = moved(before, window, now=call.now)
-        after = here if here.ended else await _judged(call, windows, here)
-        _add(call, written, before, after, windows, quiet=await _no_news(call, written, after))
+        if before.untold:
+            _tell(call, written, before)
+            continue
+        here = moved(due(before, now=call.now), windows.of(before.day, before.slot), now=call.now)
+        after, absent = (here, ()) if here.ended else await _judged(call, windows, here)
+        _add(call, written, before, after, windows, absent=absent, quiet=await _no_news(call, written, after))
     again = more or any(0 < p.doc.turn <= call.now for p in written.puts if isinstance(p.doc, Occurrence))
     return did(len(ids), more=again, **await _parts(call, written))
 
@@ -104,20 +109,21 @@ async def _turn(call: Call, windows: Windows, ids: Sequence[str], *, more: bool)
 async def _parts(call: Call, written: _Written) -> dict[str, Any]:
     """What is written, with whose phones are to ring because of it."""
     here = written.moment
-    late = here.missing if here and here.state == "overdue" else ()
+    late = written.away if here and here.state == "overdue" else ()
     puts = (*written.puts, *(await rings(call, here.day, late) if here else ()))
     cards = tuple(day_ref(day) for day in sorted(written.days))
     return {"puts": puts, "entries": tuple(written.entries), "cards": cards}
 
 
-async def _judged(call: Call, windows: Windows, here: Occurrence) -> Occurrence:
-    """The occurrence at its turn, by who is expected and who is in."""
-    checked = Range("checked", here.id, ALL)
-    _, marks = await call.read(checked, Scored(checked))
-    came = {checked_by(ref.removeprefix(f"{CheckIn.kind}:")): at for at, ref in marks}
+async def _judged(call: Call, windows: Windows, here: Occurrence) -> tuple[Occurrence, Sequence[str]]:
+    """The occurrence at its turn, by who is expected and who is in; and all of those who are not."""
+    await call.read(Range("checked", here.id, 1))  # how many there are: whoever comes meanwhile is seen
+    came = await all_in(call, here)
     before = windows.last(here.opens - 1)
-    expected = await all_expected(call, since=before.opens if before else 0)
-    return turned(here, expected=expected, came=came, now=call.now, paused=call.space.paused)
+    since = here.since if here.fixed else before.opens if before else 0
+    expected = await all_expected(call, here, since=since)
+    after = turned(here, expected=expected, came=came, now=call.now, paused=call.space.paused)
+    return after, overdue(expected, came)
 
 
 async def _no_news(call: Call, written: _Written, after: Occurrence) -> bool:
@@ -137,40 +143,49 @@ def _add(
     after: Occurrence,
     windows: Windows,
     *,
+    absent: Sequence[str],
     quiet: bool = False,
 ) -> None:
-    """Write it down, with what is to be told of it; the last of a day brings the digest."""
+    """Write it down, with what is to be told of it, also to the absent; the last of a day brings the digest."""
     was = before.state if before else ""
+    names: Sequence[str] = ()
+    if after.state == "missed" or (after.state == "overdue" and was != "overdue"):
+        after, names = telling(after, absent, now=call.now)
     if after != before:
         written.days.add(after.day)
     if is_moment(before, after, now=call.now):
-        written.moment = after
+        written.moment, written.away = after, absent
     if after.ended:
-        written.add(after, [] if quiet else _accounted(call, after), "accounted")
+        written.add(after, [] if quiet else [_said(call, after, "accounted"), *_own(call, after, names)], "accounted")
         if after.slot == CLOSEOUT and has_digest(after):
             since = began(after.day, zone=windows.zone)
             written.add(Digest(id=after.day, since=since, until=after.closes, due=call.now))
     elif after.state == "overdue" and was != "overdue":
-        written.add(after, _overdue(call, after), "reminded")
+        written.add(after, [_said(call, after, "overdue"), *_own(call, after, names)], "reminded")
     elif after != before:
         written.add(after)
 
 
-def _overdue(call: Call, after: Occurrence) -> list[Entry]:
-    """Who is not in is told, and the space."""
+def _tell(call: Call, written: _Written, before: Occurrence) -> None:
+    """The next ones of those who are not in are told so."""
+    after, names = telling(before, before.untold, now=call.now)
+    written.add(after, _own(call, after, names))
+
+
+def _said(call: Call, after: Occurrence, kind: str) -> Entry:
+    """How it stands, or ended, for the space."""
+    return call.entry(channel(call), kind, told(after), payload=outcome(after))
+
+
+def _own(call: Call, after: Occurrence, names: Iterable[str]) -> list[Entry]:
+    """What is told to each of those who are not in, or never came."""
+    said = {"slot": after.slot, "day": after.day}
+    if after.ended:
+        text = f"{after.name} was missed: you never checked in."
+        return [call.entry(who, "accounted", text, payload={**said, "state": after.state}) for who in names]
     call_of = f'logmem_sync {{receipt: true, slot: "{after.slot}", outcome, notes}}'
     text = f"{after.name} is overdue, and you are not in: {call_of}"
-    own = [call.entry(who, "overdue", text, payload={"slot": after.slot, "day": after.day}) for who in after.missing]
-    return [call.entry(channel(call), "overdue", told(after), payload=outcome(after)), *own]
-
-
-def _accounted(call: Call, after: Occurrence) -> list[Entry]:
-    """How it ended; whoever missed it is told, too."""
-    entry = call.entry(channel(call), "accounted", told(after), payload=outcome(after))
-    missed = after.missing if after.state == "missed" else ()
-    text = f"{after.name} was missed: you never checked in."
-    said = {"slot": after.slot, "day": after.day, "state": after.state}
-    return [entry, *(call.entry(who, "accounted", text, payload=said) for who in missed)]
+    return [call.entry(who, "overdue", text, payload=said) for who in names]
 
 
 STAMP, OCCURRENCES = row("stamp", _stamp), row("occurrences", _occurrences)

@@ -1,6 +1,6 @@
 """Syncs: a day's windows as they stand for the caller, and a check-in. One tool, with a row for each of its effects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..domain.lines import View, lines_of, span_short
 from ..domain.listing import short, some
 from ..domain.moments import age, iso
 from ..domain.moments import since as ago
+from ..domain.occurrence import Occurrence
 from ..domain.sync import CheckIn, Lease, Window, Windows, checkin_id, windows_of
 from ..engine.reads import Count, Doc, Page, Range, Read
 from .brief import gather, slots
@@ -28,6 +29,7 @@ OBLIGATIONS = ("questions", "handoffs", "seats", "huddles", "pending_asks", "job
 # Tokens: of names, of others who are in, of the obligations, of what was carried over; characters of a text in them.
 NAMES, OTHERS, OWED, CARRY = 150, 60, 600, 250
 TEXT, NOTES = 80, 120
+FREE = "You are not in, nor expected; you may check in all the same"
 
 
 async def sync(call: Call, *, receipt: bool = False, slot: str = "", outcome: str = "", notes: str = "") -> Result:
@@ -41,10 +43,11 @@ async def sync(call: Call, *, receipt: bool = False, slot: str = "", outcome: st
     await call.ahead(slots(call.me) if principal else ())
     day = await _day(call)
     view = (await gather(call, call.me)).view if principal else None  # it takes the check-in from what the day has read
+    wanted = await _wanted(call, day)
     return {
-        **_stands(day, me=principal),
+        **_stands(day, me=principal, free=call.caller.is_human and call.me not in wanted),
         **(_checked_in(day) if principal else {}),
-        **(await _fleet(call, day) if day.here else {}),
+        **_fleet(day, wanted),
         **(_owed(view) if view else {}),
         **_carried_over(day),
         **_next(day, me=principal),
@@ -89,39 +92,62 @@ class _Day:
 
 
 async def _day(call: Call) -> _Day:
-    windows, now = windows_of(call.space), call.now
+    planned, now, near = windows_of(call.space), call.now, near_now(call)
+    receipts, fleet = _receipts(call, planned), _fleet_reads(planned.open(now))
+    await call.ahead([*near, *receipts.values(), *fleet, *((ATTENDING,) if fleet else ())])
+    windows = rules.with_ended(planned, await call.look_each(near), now=now)
     here, ahead, of = windows.open(now), windows.next(now), windows.on(windows.today(now))
-    focus = here or ahead
-    morning = focus is not None and focus.slot == rules.MORNING
-    closeout = windows.last(focus.opens - 1, rules.CLOSEOUT) if focus and morning else None
-    wanted = list(dict.fromkeys((*of, *((closeout,) if closeout else ()))))
-    receipts = {window: Doc(CheckIn, checkin_id(call.me, window)) for window in wanted}
-    fleet = (Range("checked", f"{here.day}:{here.slot}", CHECKED), ROSTER) if here else ()
-    await call.ahead([*receipts.values(), *fleet, *((ATTENDING,) if here else ())])
-    found = zip(wanted, await call.look_each(receipts.values()), strict=True)
+    closeout, receipts, fleet = _closeout(windows, now), _receipts(call, windows), _fleet_reads(here)
+    found = zip(receipts, await call.look_each(receipts.values()), strict=True)
     mine = {window: checked_in for window, checked_in in found if checked_in}
     entries = await call.recall(doc.said for doc in mine.values())
     checked, roster = await call.look_each(fleet) or (Page([], 0), Page([], 0))
     return _Day(now, windows, of, here, ahead, closeout, mine, entries, checked, roster)
 
 
-def _stands(day: _Day, *, me: bool) -> Result:
-    """The windows, and how it stands with the caller in a few sentences."""
+def near_now(call: Call) -> list[Doc[Occurrence]]:
+    """The occurrences of the windows that could be open or next, for `with_ended`."""
+    return [Doc(Occurrence, id) for id in rules.near(windows_of(call.space), call.now)]
+
+
+def _closeout(windows: Windows, now: int) -> Window | None:
+    """The last one before the morning that is open or ahead."""
+    focus = windows.open(now) or windows.next(now)
+    return windows.last(focus.opens - 1, rules.CLOSEOUT) if focus and focus.slot == rules.MORNING else None
+
+
+def _receipts(call: Call, windows: Windows) -> dict[Window, Doc[CheckIn]]:
+    """The caller's check-ins of today, and for the closeout before."""
+    closeout = _closeout(windows, call.now)
+    wanted = (*windows.on(windows.today(call.now)), *((closeout,) if closeout else ()))
+    return {window: Doc(CheckIn, checkin_id(call.me, window)) for window in wanted}
+
+
+def _fleet_reads(here: Window | None) -> tuple[Range, ...]:
+    """Who is in there, and who may be expected."""
+    return (Range("checked", f"{here.day}:{here.slot}", CHECKED), ROSTER) if here else ()
+
+
+def _stands(day: _Day, *, me: bool, free: bool) -> Result:
+    """The windows, and how it stands with the caller in a few sentences; `free` as in `_says`."""
     windows = []
     for window in day.of:
         own = {"you": day.mine[window].outcome} if window in day.mine else {}
         times = {k: v for k, v in rules.times(day.windows, window).items() if k != "day"}
         windows.append({"slot": window.slot, "state": window.state(day.now), **own, **times})
     return {
-        "says": _says(day, me=me),
+        "says": _says(day, me=me, free=free),
         "day": day.windows.today(day.now).isoformat(),
         "zone": day.windows.zone,
         "windows": windows,
     }
 
 
-def _says(day: _Day, *, me: bool) -> str:
-    """Which window is open and what it asks for; else when the next one opens."""
+def _says(day: _Day, *, me: bool, free: bool) -> str:
+    """Which window is open and what it asks for; else when the next one opens.
+
+    `free`: nobody expects the caller, who may check in all the same.
+    """
     if day.here is None:
         ahead = day.ahead
         if ahead is None:
@@ -132,7 +158,7 @@ def _says(day: _Day, *, me: bool) -> str:
     left = rules.span_of(here.turns(day.now) - day.now)
     late = here.state(day.now) == rules.LATE
     stands = f"{here.slot} is open: late, over in {left}" if late else f"{here.slot} is open: on time for {left} more"
-    mine = f"You checked in {ago(day.now - own.at)}" if own else "You are not in"
+    mine = f"You checked in {ago(day.now - own.at)}" if own else FREE if free else "You are not in"
     return f"{stands}. {f'{mine}. ' if me else ''}It asks for {rules.ASKS[here.slot]}."
 
 
@@ -153,7 +179,15 @@ def _summary(day: _Day, own: CheckIn) -> str:
     return said.summary if said else "[redacted]"
 
 
-async def _fleet(call: Call, day: _Day) -> Result:
+async def _wanted(call: Call, day: _Day) -> set[str]:
+    """Who is expected in the open window."""
+    if day.here is None:
+        return set()
+    before = day.windows.before(day.here)
+    return await expected_since(call, day.roster, since=before.opens if before else 0)
+
+
+def _fleet(day: _Day, wanted: Collection[str]) -> Result:
     """Who is expected in the open window, who of them is in, and who not yet: overdue once it is late.
 
     Others who are in, people among them, are named apart.
@@ -161,11 +195,9 @@ async def _fleet(call: Call, day: _Day) -> Result:
     here = day.here
     if here is None:
         return {}
-    before = day.windows.before(here)
-    wanted = await expected_since(call, day.roster, since=before.opens if before else 0)
     checked = [rules.checked_by(id) for id in day.checked.ids(CheckIn)]
     here_now, others = [id for id in checked if id in wanted], [id for id in checked if id not in wanted]
-    missing = sorted(wanted - set(checked))
+    missing = sorted(set(wanted).difference(checked))
     name = "overdue" if here.state(day.now) == rules.LATE else "awaited"
     only = {"looked_at": AGENTS} if day.roster.size > AGENTS else {}
     also = {"others": len(others)} if others else {}
@@ -233,7 +265,10 @@ async def check_in(call: Call, *, receipt: bool = False, slot: str = "", outcome
     check_summary(notes, name="notes")
     lease = await call.read(Doc(Lease, call.me))
     _check_principal(call)
-    windows, now = windows_of(call.space), call.now
+    planned, now, near = windows_of(call.space), call.now, near_now(call)
+    mine = planned.meant(now, name)
+    await call.ahead([*near, *([Doc(CheckIn, checkin_id(call.me, mine))] if mine else [])])
+    windows = rules.with_ended(planned, await call.read_each(near), now=now)
     meant = windows.meant(now, name)
     if meant and (first := await call.read(Doc(CheckIn, checkin_id(call.me, meant)))):
         raise rules.already(first, (await call.recall([first.said])).get(first.said), now=now)

@@ -10,19 +10,21 @@ from typing import Any
 
 from ..domain import calendar
 from ..domain.calendar import SLOTS, Window, Windows, span_of, windows_of
-from ..domain.day import GETS
+from ..domain.day import GETS, is_left
 from ..domain.digest import Digest, began
 from ..domain.errors import Refused
-from ..domain.listing import short
+from ..domain.lines import GONE
+from ..domain.listing import counted
 from ..domain.moments import SECOND, iso
-from ..domain.occurrence import DAY_OFF, SYNC, Occurrence, Rhythm, looked, moved, occurrence_id, opened, told
+from ..domain.occurrence import DAY_OFF, SYNC, Occurrence, Rhythm, due, looked, moved, occurrence_id, opened, told
 from ..domain.reach import Reach
-from ..domain.sync import CheckIn, checked_by
+from ..domain.sync import CheckIn
 from ..domain.text import one_line
-from ..engine.reads import Doc, Page, Range, Read, Scored
+from ..engine.reads import Doc, Page, Range, Read
 from .call import Call, Result
+from .day_people import live_keys
 from .due import leads
-from .expected import ALL, all_expected
+from .expected import all_expected, all_in
 from .rhythm import shown
 
 WEEKS = (1, 8)
@@ -123,6 +125,7 @@ class _Found:
     """What was read: the windows and occurrences asked for, oldest first; of today's, the check-ins.
 
     `checked` has the first of each of today's windows, `said` these by their ids, `mine` the caller's own by window.
+    `left` is as `is_left` has it.
     """
 
     windows: Windows
@@ -132,6 +135,7 @@ class _Found:
     said: Mapping[str, CheckIn]
     mine: Mapping[str, CheckIn]
     reach: Reach | None
+    left: bool
 
 
 async def _found(call: Call, weeks: int) -> _Found:
@@ -141,8 +145,11 @@ async def _found(call: Call, weeks: int) -> _Found:
     low = began(since.isoformat(), zone=windows.zone)
     slots = [f"{today}:{slot}" for slot in SLOTS]
     pages = [Range("checked", id, IN) for id in slots]
-    page, rhythm, reach = await call.look(
-        Range("occurrences", "", OCCURRENCES, low=low, latest=True), Doc(Rhythm, SYNC), Doc(Reach, call.me)
+    page, rhythm, reach, keys = await call.look(
+        Range("occurrences", "", OCCURRENCES, low=low, latest=True),
+        Doc(Rhythm, SYNC),
+        Doc(Reach, call.me),
+        live_keys(call),
     )
     reads: list[Read[Any]] = [*(Doc(Occurrence, id) for id in page.ids(Occurrence)), *pages]
     reads += [Doc(CheckIn, f"{call.me}:{id}") for id in slots]
@@ -162,6 +169,7 @@ async def _found(call: Call, weeks: int) -> _Found:
         {doc.id: doc for doc in said if doc},
         mine,
         reach,
+        is_left(call.space, keys=keys),
     )
 
 
@@ -174,7 +182,7 @@ def _all(
     """
     made: dict[str, _Sync] = {}
     for id, of in occurrences.items():
-        now_so = moved(of, windows.of(of.day, of.slot), now=now)
+        now_so = moved(due(of, now=now), windows.of(of.day, of.slot), now=now)
         made[id] = _Sync(id, now_so, now_so)
     first, last = max(since, windows.today(min(through, now))), windows.today(now)
     for day in (first + timedelta(days=n) for n in range((last - first).days + 1)):
@@ -192,10 +200,9 @@ async def _live(call: Call, windows: Windows, one: _Sync) -> _Sync:
     of = opened(one.at, now=call.now) if isinstance(one.at, Window) else one.at
     if of.ended:
         return one
-    marks = await call.look(Scored(Range("checked", one.id, ALL)))
-    came = {checked_by(ref.removeprefix(f"{CheckIn.kind}:")): at for at, ref in marks}
+    came = await all_in(call, of)
     before = windows.last(of.opens - 1)
-    expected = await all_expected(call, since=before.opens if before else 0)
+    expected = await all_expected(call, of, since=before.opens if before else 0)
     early = call.now < of.late or call.space.paused
     seen = looked(replace(of, state="open"), expected=expected, came=came, paused=early)
     return replace(one, at=seen, of=seen)
@@ -209,9 +216,10 @@ async def _today(call: Call, found: _Found, one: _Sync) -> Result:
     lines = []
     for doc in docs:
         said = entries.get(doc.said)
-        notes = short(said.summary, NOTES) if said else "[redacted]"
+        gone = {"gone": said.gone if said else GONE}
+        notes = counted("notes", said.summary, NOTES) if said and said.entry else gone
         late = {"late": doc.late, "at": iso(doc.at)}
-        lines.append({"who": doc.by, "outcome": doc.outcome, **late, "notes": notes, "entry": doc.said})
+        lines.append({"who": doc.by, "outcome": doc.outcome, **late, **notes, "entry": doc.said})
     left = page.size - len(lines)
     return {
         "day": one.day,
@@ -274,7 +282,7 @@ def _you(call: Call, found: _Found) -> Result:
     owns = call.member is not None and call.member.role == "owner"
     return {
         "attend": reach.syncs,
-        "reminded": reach.live and GETS[reach.syncs, owns],
+        "reminded": reach.live and GETS[reach.syncs, owns and not found.left],
         "expected": reach.syncs == "on",
         "checked_in": {id.partition(":")[2]: doc.outcome for id, doc in found.mine.items()},
     }

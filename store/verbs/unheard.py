@@ -1,6 +1,7 @@
 """Asks of which nobody who may decide them can be told: said once, so that who waits returns, and taken back.
 
 Computed from what stands, wherever people, their sessions or their phones change: `but` is what the commit changes.
+Each of these commits stands on all of it, since of two of the last ways that end at once each still sees the other.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,9 +16,10 @@ from ..domain.person import Member
 from ..domain.reach import Reach
 from ..engine.copies import Sent
 from ..engine.reads import Doc, Range, Read
-from .approvers import AS_IT_IS, ROLES, Otherwise, Roles, audience, sessions_of
+from .approvers import AS_IT_IS, ROLES, Otherwise, Roles, audience
 from .call import Call, Result, Row
 from .everywhere import chore
+from .signed_in import sessions_of
 
 WAITING = 1000  # asks and items of one owner whose cards are looked at again at once
 BATCH = 100  # asks of which one commit says that nobody can be reached, or that somebody can
@@ -42,15 +44,15 @@ def owners(person: str, *members: Member | None) -> list[str]:
 
 
 async def waiting(call: Call, names: Sequence[str]) -> list[Ref]:
-    """Asks and open items that wait for any of these, nearest deadline first."""
+    """Asks and open items that wait for any of these, nearest deadline first, read for a decision."""
     ranges = [Range(index, name, WAITING, low=call.now) for index in ("inbox", "open") for name in names]
-    pages = await call.look_each(ranges)
+    pages = await call.read_each(ranges)
     return list(dict.fromkeys(ref for page in pages for ref in page.members))
 
 
 async def every_ask(call: Call) -> list[Ref]:
-    """The asks of the space that wait, or may still change."""
-    return [(Ask.kind, id) for id in (await call.look(Range("due", "", WAITING, low=call.now))).ids(Ask)]
+    """The asks of the space that wait, or may still change, read for a decision."""
+    return [(Ask.kind, id) for id in (await call.read(Range("due", "", WAITING, low=call.now))).ids(Ask)]
 
 
 def refs(found: Iterable[Ref]) -> tuple[str, ...]:
@@ -79,15 +81,15 @@ async def retold(call: Call, found: Iterable[Ref], *, but: Otherwise = AS_IT_IS)
 
 async def _changed(call: Call, ids: Sequence[str], *, but: Otherwise) -> list[str]:
     """Those of these asks of which something else was said than is so, as many as one commit takes and one more."""
-    roles = Roles.of(*await call.look(*ROLES))
+    roles = Roles.of(*await call.read(*ROLES))
     people = roles.changed(but.member).approvers
     reads: list[Read[Any]] = [*(sessions_of(call, p) for p in people), *(Doc(Reach, p) for p in people)]
     await call.ahead([*reads, *(Doc(Ask, id) for id in ids), *(Sent(f"{Ask.kind}:{id}") for id in ids)])
     changed: list[str] = []
-    for ask in await call.look_each(Doc(Ask, id) for id in ids):
+    for ask in await call.read_each(Doc(Ask, id) for id in ids):
         if ask is None or ask.as_of(call.now).state != "pending":
             continue
-        if (await audience(call, ask, roles=roles, but=but)).is_silent != bool(ask.unheard):
+        if (await audience(call, ask, roles=roles, but=but, firm=True)).is_silent != bool(ask.unheard):
             changed.append(ask.id)
         if len(changed) > BATCH:
             break

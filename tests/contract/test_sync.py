@@ -109,6 +109,15 @@ async def test_c48_what_is_owed_is_listed(morning: World) -> None:
     assert missing(out, text(ROWS["sync"], out)) == []
 
 
+async def test_c48_who_of_the_people_is_not_expected_is_told_that_they_may_check_in(morning: World) -> None:
+    """Until they say that they take part."""
+    await morning.human("ana", "owner")
+    says = (await morning.do("human:ana", "sync"))["says"]
+    assert "You are not in, nor expected; you may check in all the same. It asks for" in says
+    await morning.do("human:ana", "attend", on=True)
+    assert "You are not in. It asks for" in (await morning.do("human:ana", "sync"))["says"]
+
+
 async def test_c48_who_has_no_key_any_more_is_not_expected(morning: World) -> None:
     """An agent that wrote and whose keys were revoked since cannot check in, and nobody waits for it."""
     for who in (GROK, CODEX):

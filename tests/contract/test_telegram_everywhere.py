@@ -9,6 +9,7 @@ import pytest
 
 from store.domain.moments import MINUTE
 from store.domain.pairing import Claim
+from store.domain.text import quoted
 from store.engine.accounts import CHORES, Account
 from store.engine.client import Target, open_client
 from store.engine.embedded import Embedded
@@ -61,6 +62,17 @@ async def reached_at(world: World, who: str) -> int:
     """To which account cards of this space go."""
     ask = await asked(world, summary=f"Where is {who}?")
     return int(one(await card_of(world, f"ask:{ask['trail']}", who), who)["chat"])
+
+
+@pytest.mark.parametrize("name", ["foo", "logmem_view", 'a" {x'])
+async def test_a_space_that_is_none_of_theirs_is_named_with_those_that_are(world: World, name: str) -> None:
+    """In a sentence that is right of a person and of an agent, whatever the name is."""
+    await pair(world, BO)
+    said = private(BO, verb="attend", args={"on": True}, space=name)
+    no = await unchanged(world, "scope_unknown", door(world, "verb", **said))
+    stands = f"has no space {quoted(name)}. Nothing was done. Spaces to enter: {world.space}."
+    assert no.message == f"human:bo {stands}"
+    assert no.facts["says"] == f"You have{stands.removeprefix('has')}"
 
 
 async def test_unpairing_takes_the_account_first(world: World, other: World) -> None:

@@ -232,6 +232,18 @@ async def test_one_account_is_one_persons(world: World) -> None:
     assert (await claimed(world, BO, code))["person"] == ANA
 
 
+async def test_a_word_that_paired_nothing_is_nothing_to_undo(world: World) -> None:
+    """The account became another's while a claim waited: who takes their word back is not told to unpair."""
+    mine, theirs = [(await claimed(world, BO, await code_of(world, who)))["claim"] for who in (ANA, BO)]
+    await world.do(BO, "confirm", claim=theirs, yes=True)
+    await refused("id_taken", world.do(ANA, "confirm", claim=mine, yes=True))
+    no = await refused("already_settled", world.do(ANA, "confirm", claim=mine, yes=False))
+    assert ("/unpair" in no.message, no.facts["status"]) == (False, "waiting")
+    assert "Nothing is paired by it now" in no.message
+    no = await refused("already_settled", world.do(BO, "confirm", claim=theirs, yes=False))
+    assert ("/unpair yes" in no.message, no.facts["status"]) == (True, "paired")
+
+
 async def test_unpairing_from_the_phone(world: World) -> None:
     """It is over everywhere at once, and the card goes."""
     await pair(world, BO)

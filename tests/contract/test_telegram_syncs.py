@@ -97,6 +97,22 @@ async def test_c33_who_has_no_account_or_no_role_gets_none(early: World, ticks: 
     }  # fmt: skip
 
 
+async def test_c33_owners_get_none_where_nothing_goes_on(early: World, ticks: Scheduler) -> None:
+    """A simulated space's days pass on after its agents' last key was revoked: then only for who has asked for them."""
+    await opened(early, ticks)
+    told = [(await early.do(ANA, "syncs"))["you"]["reminded"]]
+    await early.operate("revoke", name="codex")
+    assert one(await day(early), ANA)["wanted"]
+    await early.operate("revoke", name="grok")
+    told.append((await early.do(ANA, "syncs"))["you"]["reminded"])
+    view = one(await day(early, ANA), ANA)
+    assert (view["wanted"], view["gets"], view["can"]) == (False, False, [])
+    await early.do(ANA, "attend", on=True)
+    assert one(await day(early), ANA)["wanted"]
+    told.append((await early.do(ANA, "syncs"))["you"]["reminded"])
+    assert told == [True, False, True]
+
+
 async def test_c33_the_day_is_marked_when_something_changes(early: World, ticks: Scheduler) -> None:
     """A window opens, somebody checks in, it is overdue, it ends, the digest is told: once each, nothing between."""
     ref = await opened(early, ticks)
@@ -307,7 +323,7 @@ async def test_c33_stop_these(early: World, ticks: Scheduler) -> None:
     ref = await opened(early, ticks)
     mine = await held(early, ANA)
     done = await mine.tap("stop")
-    assert (done["attend"], "/sync on" in done["says"]) == ("off", True)
+    assert (done["attend"], done["says"].endswith(f"be expected: /sync on {early.space}")) == ("off", True)
     assert await marked(early) == {ref}
     await mine.tap("stop")  # which changes nothing
     assert one(await day(early, ANA), ANA)["wanted"] is False

@@ -1,17 +1,19 @@
 """The sync message of a day, as tables: who gets it, when it may ring and for whom, and what it says of each window."""
 
+from dataclasses import replace
 from datetime import date
 from itertools import product
 
 import pytest
 
-from store.domain.calendar import Window
+from store.domain.calendar import OVER, Window
 from store.domain.day import (
     MOMENTS,
     SyncDay,
     day_of,
     day_ref,
     gets,
+    is_left,
     is_moment,
     is_over,
     pushes,
@@ -24,6 +26,8 @@ from store.domain.moments import MINUTE, SECOND
 from store.domain.occurrence import ENDS, Occurrence, judged, looked, opened, skipped
 from store.domain.person import Member
 from store.domain.reach import Reach
+from store.domain.space import Space
+from store.domain.sync import as_planned
 from store.engine.documents import dump, load
 from tests.domain.calendars import calendar
 
@@ -47,8 +51,15 @@ def test_who_gets_it(*, syncs: str, role: str, live: bool, expected: bool) -> No
     for reach in (Reach(id=ANA, account=7, syncs=syncs),) if live else (
         Reach(id=ANA, syncs=syncs), Reach(id=ANA, account=7, lost=1, syncs=syncs), None,
     ):  # fmt: skip
-        assert gets(reach, Member(id=ANA, role=role, since=0)) is expected
-        assert not gets(reach, None)
+        assert gets(reach, Member(id=ANA, role=role, since=0), left=False) is expected
+        assert gets(reach, Member(id=ANA, role=role, since=0), left=True) is (expected and syncs == "on")
+        assert not gets(reach, None, left=False)
+
+
+@pytest.mark.parametrize(("simulated", "keys", "left"), [(True, 0, True), (True, 1, False), (False, 0, False)])
+def test_what_goes_on_nowhere(*, simulated: bool, keys: int, left: bool) -> None:
+    """A simulated space whose agents have no key any more, as the demo leaves it; never one that people work in."""
+    assert is_left(Space(id="demo", created=0, simulated=simulated), keys=keys) is left
 
 
 def occurrence(state: str, **more: str) -> Occurrence:
@@ -58,10 +69,13 @@ def occurrence(state: str, **more: str) -> Occurrence:
 
 @pytest.mark.parametrize(("before", "after"), list(product((None, *STATES), STATES)))
 def test_the_moments_of_a_day(before: str | None, after: str) -> None:
-    """When a window opens and when it is overdue, and never else; not once it is over."""
+    """When a window opens, until it is late, and when it is overdue, until it is over; and never else."""
     was = None if before is None else occurrence(before)
     expected = (before or "", after) in {("", "open"), ("open", "overdue")}
     assert is_moment(was, occurrence(after), now=MORNING.opens) is expected
+    overdue = (before, after) == ("open", "overdue")
+    assert [is_moment(was, occurrence(after), now=at) for at in (MORNING.late - 1, MORNING.late)] == [expected, overdue]
+    assert is_moment(was, occurrence(after), now=MORNING.closes - 1) is overdue
     assert not is_moment(was, occurrence(after), now=MORNING.closes)
     assert {state for pair in MOMENTS for state in pair} <= set(STATES)
 
@@ -165,3 +179,21 @@ def test_a_day_is_over_when_nothing_is_open_or_ahead() -> None:
     ended = judged(OPEN, expected=[GROK], came={GROK: MORNING.opens}, now=MORNING.closes)
     (kept,) = windows_on(weekdays, sunday, {"morning": ended})
     assert (kept.slot, kept.opens) == ("morning", MORNING.opens)
+
+
+def test_what_has_ended_is_open_no_more() -> None:
+    """Whether the calendar has it otherwise by now, or not any more; and what will end by the calendar already has."""
+    now = MORNING.opens + MINUTE
+    off = skipped(OPEN, "day_off", at=now, off="Oops")
+    (morning, *_) = windows_on(YORK, DAY, {"morning": off})
+    assert (morning.state(now), morning.turns(now)) == (OVER, 0)
+    assert morning.ended == 'morning of 2026-11-30 was skipped: "Oops".'
+    sundays = calendar("America/New_York", days=(6,))
+    (gone,) = as_planned(sundays, [OPEN, None], now=now)
+    (morning,) = windows_on(sundays, DAY, {"morning": gone})
+    assert (gone.state, morning.state(now)) == ("skipped", OVER)
+    assert as_planned(YORK, [OPEN], now=now) == [OPEN]
+    fixed = replace(OPEN, closes=now, fixed=True)
+    (morning, *_) = windows_on(YORK, DAY, {"morning": fixed})
+    assert (morning.closes, morning.state(now)) == (now, OVER)
+    assert stands(YORK, morning, fixed, came=0, missing=[], now=now) == "over, not accounted for yet"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from store.domain.document import Index
-from store.domain.grant import Grant, renewed, warn_at
+from store.domain.grant import Grant, end, renewed, warn_at
 from store.domain.moments import DAY, HOUR
 
 NOW = 1_796_000_000_000
@@ -38,3 +38,17 @@ def test_a_key_that_goes_on_is_warned_of_again() -> None:
     assert warn_at(again) == again.expires - 7 * DAY
     for other in (replace(KEY, revoked=NOW), replace(KEY, via="console")):
         assert not [i for i in other.indexes() if i.name == "warn"]
+
+
+@pytest.mark.parametrize("moved", [0, DAY])
+def test_real_time_ends_a_session_and_the_space_s_clock_a_key(moved: int) -> None:
+    """A clock that is moved takes the end of a session with it, and that of a key comes nearer."""
+    session = replace(KEY, via="console", created=NOW + moved, expires=NOW + moved + 12 * HOUR, moved=moved)
+    assert [end(session, moved=m) - NOW for m in (0, moved, 9 * DAY)] == [
+        12 * HOUR,
+        moved + 12 * HOUR,
+        9 * DAY + 12 * HOUR,
+    ]
+    assert [end(KEY, moved=m) for m in (0, moved, 9 * DAY)] == [KEY.expires] * 3
+    scores = {i.name: i.score for i in session.indexes()}
+    assert scores == {"sessions": NOW + 12 * HOUR, "passing": NOW + 12 * HOUR}

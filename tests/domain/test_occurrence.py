@@ -15,6 +15,7 @@ from store.domain.occurrence import (
     NAMED,
     REASONS,
     STEPS,
+    TELL,
     Occurrence,
     judged,
     looked,
@@ -25,6 +26,7 @@ from store.domain.occurrence import (
     overdue,
     skipped,
     step,
+    telling,
     told,
     turned,
 )
@@ -257,6 +259,18 @@ def test_names_are_bounded_and_counted() -> None:
     assert outcome(held) == {
         "slot": "morning", "day": "2026-11-30", "state": "held", "expected": 1, "came": 1, "late": 0,
     }  # fmt: skip
+
+
+def test_everybody_who_is_absent_is_told_people_first() -> None:
+    """So many at once; the rest has the next turn, and after them it is as it would have been."""
+    agents = [f"agent:a{n:03}" for n in range(TELL)]
+    absent = overdue([*agents, ANA], {})
+    assert absent == [ANA, *agents]
+    for before, turn in ((OVERDUE, OVERDUE.closes), (judged(OVERDUE, expected=absent, came={}, now=OPEN.closes), 0)):
+        some, names = telling(before, absent, now=5)
+        assert (list(names), some.untold, some.turn) == (absent[:TELL], (agents[-1],), 5)
+        after, names = telling(some, some.untold, now=6)
+        assert (names, after) == ((agents[-1],), replace(before, turn=turn))
 
 
 def shifted(window: Window, ms: int, *, closes: int = 0) -> Window:

@@ -13,11 +13,14 @@ from store.domain.document import Index
 from store.domain.moments import DAY, HOUR, MINUTE, SECOND
 from store.domain.occurrence import (
     ENDS,
+    OWED,
     SYNC,
     Occurrence,
     Rhythm,
     accounted,
     begun,
+    due,
+    fixed,
     moved,
     occurrence_id,
     opened,
@@ -52,13 +55,37 @@ def test_a_changed_calendar_leaves_no_open_window_out() -> None:
     on = accounted(begun(YORK, now=MORNING.opens), YORK, through=MIDDAY.opens)
     earlier = calendar("America/New_York", ("08:00", "11:00", "12:30"))
     now = MIDDAY.opens + HOUR
-    after = retimed(on, earlier, now=now)
+    after, owed = retimed(on, YORK, earlier, now=now)
+    assert not owed
     (closeout,) = earlier.after(after.through, now)
     assert (closeout.slot, closeout.opens, after.next) == ("closeout", MIDDAY.opens - 30 * MINUTE, closeout.opens)
-    assert after.changed == now
+    assert after.changed == 0  # by neither calendar has a window opened since
     jumped = accounted(on, YORK, through=MIDDAY.opens + 9 * DAY)
-    assert retimed(jumped, YORK, now=CLOSEOUT.closes).through == CLOSEOUT.closes
-    assert retimed(on, YORK, now=CLOSEOUT.closes).through == MIDDAY.opens  # what was due stays due
+    assert retimed(jumped, YORK, earlier, now=CLOSEOUT.closes)[0].through == CLOSEOUT.closes
+
+
+def test_c47_a_changed_calendar_leaves_what_was_to_be_accounted_for() -> None:
+    """Where the windows up to now are the same all stays due; else those of the old one are made first, as they are."""
+    on = accounted(begun(YORK, now=MORNING.opens), YORK, through=MORNING.opens)
+    feast = calendar("America/New_York", holidays=("2099-12-25 x",))
+    now = CLOSEOUT.opens + HOUR
+    assert retimed(on, YORK, feast, now=now) == (on, [])
+    sundays = calendar("America/New_York", days=(6,))  # the day is a Monday
+    after, owed = retimed(on, YORK, sundays, now=now)
+    assert [(each.id, each.fixed, each.since, each.turn) for each in owed] == [
+        ("2026-11-30:midday", True, MORNING.opens, MIDDAY.opens),
+        ("2026-11-30:closeout", False, 0, CLOSEOUT.opens),
+    ]
+    assert (after.changed, after.through) == (now, CLOSEOUT.opens)
+    midday, closeout = (moved(due(each, now=now), None, now=now) for each in owed)
+    assert (midday.state, midday.unseen, midday.turn) == ("open", "down", MIDDAY.closes)
+    assert closeout.reason == "changed"  # it was still open
+    assert moved(owed[1], None, now=now) == owed[1]  # to be opened first
+    _, owed = retimed(on, calendar("America/New_York", holidays=("2026-11-30 Founders",)), sundays, now=now)
+    assert [due(each, now=now).off for each in owed] == ["Founders"] * 2
+    _, owed = retimed(on, YORK, sundays, now=now + 365 * DAY)
+    assert len(owed) > OWED  # nobody makes so many at once
+    assert retimed(on, YORK, feast, now=now + 365 * DAY)[1]  # nor compares them
 
 
 class Fleet:
@@ -67,7 +94,7 @@ class Fleet:
     def __init__(self, windows: Windows, *, now: int, seed: object) -> None:
         self.chance = random.Random(str(seed))
         self.windows = windows
-        self.begun = now
+        self.begun = self.retimed = now
         self.rhythm = begun(windows, now=now)
         self.known: dict[str, Occurrence] = {}
         self.waits: set[str] = set()  # of those, which have not ended
@@ -76,8 +103,18 @@ class Fleet:
 
     def retime(self, windows: Windows, *, now: int) -> None:
         """Another calendar from now on."""
-        self.windows = windows
-        self.rhythm = retimed(self.rhythm, windows, now=now)
+        wanted = {occurrence_id(w) for w in self.windows.after(self.rhythm.through, now)}
+        self.rhythm, owed = retimed(self.rhythm, self.windows, windows, now=now)
+        for id in sorted(id for id in self.waits if self.known[id].state):
+            after = moved(self.known[id], windows.of(*id.split(":")), now=now)
+            if after != self.known[id] and (now >= self.known[id].closes or not after.ended):
+                self.keep(fixed(self.known[id], self.windows) if now >= self.known[id].closes else after)
+        for each in owed:
+            if each.id not in self.known:
+                self.keep(each)
+        self.windows, self.retimed = windows, now
+        left = {occurrence_id(w) for w in windows.after(self.rhythm.through, now)}
+        assert wanted <= left | self.known.keys()
 
     def tick(self, now: int) -> None:
         """All that is due, in batches."""
@@ -102,7 +139,7 @@ class Fleet:
     def turn(self, id: str, now: int) -> None:
         """One occurrence, until it is as time has it: past its 90 min and its end, at the most."""
         for _ in range(3):
-            before = moved(self.known[id], self.windows.of(*id.split(":")), now=now)
+            before = moved(due(self.known[id], now=now), self.windows.of(*id.split(":")), now=now)
             expected = [GROK] * self.chance.randint(0, 1)
             came = {GROK: before.opens + self.chance.randint(0, 4 * HOUR)} if self.chance.randint(0, 2) else {}
             self.keep(turned(before, expected=expected, came=came, now=now))
@@ -131,7 +168,7 @@ class Fleet:
         """
         assert all(self.known[id].turn > now for id in self.waits)
         here = self.windows.open(now)
-        if here and here.opens > self.begun and now >= self.rhythm.changed:
+        if here and here.opens > self.begun and now >= self.retimed:
             assert occurrence_id(here) in self.known
 
 

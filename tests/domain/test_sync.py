@@ -1,6 +1,7 @@
 """The calendar of windows, held against the rules of four zones told a second time; and who is in, late or refused."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 
@@ -8,12 +9,14 @@ import pytest
 
 from store.domain.errors import Refused
 from store.domain.moments import DAY, HOUR, MINUTE, SECOND
+from store.domain.occurrence import judged, opened
 from store.domain.sync import (
     CLOSEOUT,
     LEASE,
     MIDDAY,
     MORNING,
     ON_TIME,
+    SLOTS,
     CheckIn,
     Lease,
     Window,
@@ -25,8 +28,10 @@ from store.domain.sync import (
     checkin_id,
     expected,
     leased,
+    near,
     span_of,
     times,
+    with_ended,
 )
 
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - a wall clock's reading has no zone
@@ -260,6 +265,28 @@ def test_c49_a_window_that_is_not_open_is_refused_with_its_times() -> None:
         check_open(never, None, slot=MIDDAY, now=0)
 
 
+def test_c49_a_window_that_has_ended_is_refused_with_how() -> None:
+    """It is neither open nor next nor ahead, however its times have changed since."""
+    morning, midday, closeout = on()
+    now = morning.opens
+    gone = judged(opened(morning, now=now), expected=["agent:x"], came={}, now=morning.closes)
+    known = with_ended(YORK, [gone, None, opened(midday, now=midday.opens)], now=now)
+    assert near(YORK, now)[:4] == [*(f"2026-11-30:{slot}" for slot in SLOTS), "2026-12-01:morning"]
+    with pytest.raises(Refused) as no:
+        check_open(known, known.meant(now), slot="", now=now)
+    assert str(no.value).startswith(
+        "window_closed: No window is open now. morning of 2026-11-30 was missed: agent:x never came. "
+        "It takes no check-in any more. Nothing was written. Next is midday, from 2026-11-30 13:00"
+    )
+    assert (known.open(now), known.next(now - 1), known.next(now)) == (None, midday, midday)
+    assert check_open(known, known.meant(midday.opens), slot="", now=midday.opens) == midday
+    fixed = with_ended(YORK, [replace(opened(morning, now=now), fixed=True)], now=now)
+    with pytest.raises(Refused, match=r"^window_closed: morning of .* is over, and no scheduler has accounted for it"):
+        check_open(fixed, fixed.meant(now, MORNING), slot=MORNING, now=now)
+    with pytest.raises(Refused, match=r"^window_not_open: closeout of .* Next is midday"):
+        check_open(known, closeout, slot=CLOSEOUT, now=now)
+
+
 def test_a_check_in_is_one_for_principal_day_and_window() -> None:
     """Its id says so, and whose it is; a sweep finds it by window."""
     morning, *_ = on()
@@ -288,6 +315,32 @@ def test_c49_the_lease_is_one_credential_s_for_120_s() -> None:
 def test_who_is_expected(wrote: int | None, items: int, jobs: int, is_: bool) -> None:
     """Who wrote since the last window, has an open item, or a job that is not done."""
     assert expected(wrote=wrote, items=items, jobs=jobs, since=100) == is_
+
+
+@pytest.mark.parametrize(
+    ("wrote", "began", "ended", "is_"),
+    [
+        (199, 0, 0, True),
+        (99, 50, 0, False),
+        (200, 200, 0, False),  # began when it was over
+        (200, 199, 0, True),
+        (200, 50, 200, True),  # the recap at the end
+        (200, 50, 99, False),  # one that comes after the end, which was before
+        (300, 0, 0, True),
+    ],
+)
+def test_who_is_expected_in_a_window_that_is_over(wrote: int, began: int, ended: int, is_: bool) -> None:
+    """Who wrote last when it was over is by the shift in which they did: it began before, and reached into it."""
+    assert expected(wrote=wrote, items=0, jobs=0, since=100, closes=200, began=began, ended=ended) == is_
+
+
+@pytest.mark.parametrize(
+    ("at", "late", "counts"), [(50, False, 50), (100, False, 99), (150, True, 150), (50, True, 100)]
+)
+def test_a_check_in_is_late_if_it_says_so(at: int, late: bool, counts: int) -> None:
+    """However the times of its window have changed since."""
+    made = CheckIn(id="agent:x:2026-11-30:morning", slot="morning", day="2026-11-30", outcome="pass", at=at, late=late)
+    assert made.came(100) == counts
 
 
 def test_slots_and_outcomes_are_named() -> None:

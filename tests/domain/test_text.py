@@ -104,6 +104,10 @@ def test_a_text_cannot_pretend_to_be_cut() -> None:
     assert one_line("abcd", 3) == '"abc"… (+1 character)'
     assert one_line('abc"… (+3 characters)', 40) == r'"abc\"… (+3 characters)"'
     assert one_line("a\nbc", 2) == '"a"… (+3 characters)'
+    assert (one_line("abc", 3, left=9), one_line("abc", 2, left=9)) == (
+        '"abc"… (+9 characters)',
+        '"ab"… (+10 characters)',
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,6 @@ if ARGV[1] == 'take' then
 elseif is[1] ~= ARGV[2] or epoch ~= tonumber(ARGV[3]) then
   return 0
 end
-local ends = ARGV[1] == 'drop' and 0 or now + ARGV[4]
+local ends = now + (ARGV[1] == 'drop' and 0 or ARGV[4])
 redis.call('HSET', KEYS[1], 'owner', ARGV[2], 'epoch', epoch, 'until', ends)
 return epoch

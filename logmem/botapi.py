@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .fault import REFUSED, UNREACHABLE, USAGE, Fault
+from .fault import REFUSED, UNREACHABLE, USAGE, Fault, cause
 
 if TYPE_CHECKING:
     from store.settings import Settings
@@ -44,7 +44,7 @@ async def whose(settings: "Settings", token: str) -> Known:
             answer = await client.get(f"{url}/bot{token}/getMe")
     except httpx.HTTPError as why:  # its own words may hold the address, and so the token
         raise Fault(
-            f"{url} cannot be reached ({type(why).__name__}), so the token could not be checked. Nothing was changed.",
+            f"{url} cannot be reached ({cause(why)}), so the token could not be checked. Nothing was changed.",
             code=UNREACHABLE,
         ) from None
     if answer.status_code in WRONG:

@@ -20,7 +20,7 @@ from store.settings import Settings
 
 from . import botkeys
 from .botkeys import without_token
-from .fault import UNREACHABLE, Fault
+from .fault import CAUSES, UNREACHABLE, Fault
 from .importpath import environment
 from .show import inert, say
 
@@ -274,7 +274,8 @@ def _of_bot(state: Mapping[str, str]) -> str:
             return "Telegram does not know the bot's token. All else goes on. For another: logmem telegram set-up"
         case "conflict":
             return "Another process asks Telegram with the bot's token, so this one hears little. Stop the other one."
-    why = inert(state["why"]) if state.get("why") else state.get("state")
+    why = state.get("why")
+    why = CAUSES.get(why) or inert(why) if why else state.get("state")
     return f"The Telegram bot does not reach Telegram ({why}), and tries again."
 
 

@@ -1,10 +1,14 @@
 """`doctor`: how LogMem does here, a line for each thing, and what to do about what is wrong. It only reads."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
+import redis
 import typer
+
+from store.domain.errors import Refused
+from store.engine.problem import StoreProblem
 
 from . import show
 from .fault import Fault
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 
 CODES = "Exit codes: 0 fine · 1 something is wrong · 2 used wrongly"
 MARKS = {"fine": ("fine ", "green"), "note": ("note ", "cyan"), "wrong": ("WRONG", "bold red")}
+AGAIN = "Then again: logmem doctor"
 HEAD = 17  # columns before a finding's sentence
 
 
@@ -41,8 +46,6 @@ def doctor(
 
 def _found(*, now: bool) -> "Sequence[Finding]":
     """All of it; without a store that is all there is to say."""
-    from store.engine.problem import StoreProblem
-
     from .findings import NOTE, WRONG, Finding
     from .launches import findings
     from .operate import operate
@@ -50,7 +53,7 @@ def _found(*, now: bool) -> "Sequence[Finding]":
     try:
         found = operate(lambda operator: _looked(operator, now=now))
     except StoreProblem as why:
-        found = [Finding("store", WRONG, str(why), "Then again: logmem doctor")]
+        found = [Finding("store", WRONG, str(why), AGAIN)]
     except Fault as why:
         found = [Finding("store", WRONG, str(why))]
     gate = (
@@ -63,10 +66,29 @@ def _found(*, now: bool) -> "Sequence[Finding]":
 async def _looked(operator: "Operator", *, now: bool) -> "list[Finding]":
     from . import findings
 
+    checks = {
+        "store": findings.store(operator),
+        "users": findings.users(operator),
+        "api": findings.server(operator),
+        "scheduler": findings.scheduler(operator),
+        "bot": findings.bot(operator),
+        "holds": findings.spaces(operator, now=now),
+    }
     found: list[Finding] = []
-    for check in (findings.store, findings.users, findings.server, findings.scheduler, findings.bot):
-        found += [each async for each in check(operator)]
-    return found + [each async for each in findings.spaces(operator, now=now)]
+    for about, check in checks.items():
+        found += [each async for each in _made(about, check)]
+    return found
+
+
+async def _made(about: str, check: "AsyncIterator[Finding]") -> "AsyncIterator[Finding]":
+    """What a check finds, and what keeps it from looking further: the others look all the same."""
+    from .findings import WRONG, Finding
+
+    try:
+        async for each in check:
+            yield each
+    except (redis.RedisError, Refused, StoreProblem) as why:
+        yield Finding(about, WRONG, f"This could not be looked at: {str(why).rstrip('.')}.", AGAIN)
 
 
 def _tell(found: "Sequence[Finding]", *, well: bool) -> None:

@@ -105,8 +105,9 @@ async def server(operator: "Operator") -> AsyncIterator[Finding]:
     """Whether the API answers, and that its store does."""
     import httpx
 
+    from .fault import cause
     from .home import running
-    from .setting import local_url
+    from .setting import local_url, log_of
 
     found = operator.settings
     here = running(found.home)
@@ -116,17 +117,19 @@ async def server(operator: "Operator") -> AsyncIterator[Finding]:
             answer = await client.get(f"{url}/readyz")
     except httpx.HTTPError as why:
         do = "Start it: logmem up" if not found.redis_uri else "Start it: logmem serve api, or docker compose up -d"
-        yield Finding("api", WRONG, f"Nothing answers at {url} ({type(why).__name__}).", do)
+        yield Finding("api", WRONG, f"Nothing answers at {url} ({cause(why)}).", do)
         return
     if answer.status_code == 200:
         yield Finding("api", FINE, f"{url} is ready.")
     else:
-        do = f"See its log: {found.home}/logs/api.log, or docker compose logs api"
+        do = f"See its log: {log_of(found, 'api')}"
         yield Finding("api", WRONG, f"{url} answers {answer.status_code} to /readyz.", do)
 
 
 async def scheduler(operator: "Operator") -> AsyncIterator[Finding]:
     """Who leads, and whether they keep up in every space."""
+    from .setting import log_of
+
     led = await leads(operator.store)
     if led is None or led.left <= 0:
         last = f" The last one was heard of {since(-led.left)}." if led else ""
@@ -140,7 +143,7 @@ async def scheduler(operator: "Operator") -> AsyncIterator[Finding]:
             ms, job = max(late)
             behind.append(f"{job} in {name} for {span(ms // SECOND * SECOND)}")
     if behind:
-        do = "See its log (logs/scheduler.log, or docker compose logs scheduler), and: logmem scheduler explain"
+        do = f"See its log ({log_of(operator.settings, 'scheduler')}), and: logmem scheduler explain"
         yield Finding("scheduler", WRONG, f"It leads (epoch {led.epoch}) and is behind: {_some(behind)}.", do)
         return
     yield Finding("scheduler", FINE, f"It leads (epoch {led.epoch}), and is behind with nothing.")
@@ -149,7 +152,9 @@ async def scheduler(operator: "Operator") -> AsyncIterator[Finding]:
 async def bot(operator: "Operator") -> AsyncIterator[Finding]:
     """How the Telegram bot does, if there is one."""
     from . import botkeys
+    from .setting import log_of
     from .telegram import WRONG as WHY
+    from .telegram import to_do
 
     state = await bot_state(operator.store.reader)
     there = bool(botkeys.token(operator.settings))
@@ -166,14 +171,17 @@ async def bot(operator: "Operator") -> AsyncIterator[Finding]:
         yield Finding("bot", NOTE, f"{bot} has run here; there is no token now.", "To set it up: logmem telegram")
     else:
         why = WHY.get(how, how)
-        yield Finding("bot", WRONG, f"{bot} is not at work: {why}.", "See its log (logs/bot.log), and: logmem telegram")
+        do = f"See its log ({log_of(operator.settings, 'bot')}). {to_do(how)}"
+        yield Finding("bot", WRONG, f"{bot} is not at work: {why}.", do)
 
 
 async def spaces(operator: "Operator", *, now: bool) -> AsyncIterator[Finding]:
     """What must hold in every space: as the scheduler found it last, or all of it looked at `now`."""
+    from .operate import MAKE, no_space
+
     names = await operator.store.shared.spaces()
     if not names:
-        yield Finding("spaces", NOTE, "There is no space yet.", "Make one: logmem space NAME")
+        yield Finding("spaces", NOTE, no_space(operator.settings), MAKE)
         return
     if now:
         async for finding in _looked_at(operator, names):

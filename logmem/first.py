@@ -39,8 +39,15 @@ def days(space: str, zone: str, *, known: bool) -> str:
     from store.domain.sync import TIMES
 
     times = ", ".join(f"{at:%H:%M}" for _, at in TIMES)
-    why = "" if known else " This machine names no zone: up --space NAME --zone ZONE makes a space in yours."
+    why = "" if known else " This machine names no zone."
     return f"The space {space} is in {zone}; check-ins {times}.{why}"
+
+
+def told_days(start: Start) -> str:
+    """What there is to tell of the space's days, and how one changes them."""
+    which = f" --space {start.ready['space']}" if start.others else ""
+    sync = f"{command_name()} sync"
+    return f"{start.days} To change that: {sync} zone ZONE{which}, or {sync} times 09:00 13:00 17:30{which}"
 
 
 async def make_owner(make: Callable[[str], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
@@ -97,7 +104,7 @@ def _welcome(start: Start) -> None:
         f"LogMem is up. You are human:{start.owner}, the owner of the space {ready['space']}.", style="bold green"
     )
     if start.days:
-        show.prose(start.days)
+        show.prose(told_days(start))
     show.line("")
     show.styled("1. ", ("Sign in to the console, where you decide.", "bold"))
     show.line(f"   This link works once, {_life(start.expires)}:")
@@ -143,7 +150,7 @@ def _again(start: Start) -> None:
     link = ready["console_login_url"]
     show.line(f"LogMem is up, with the space {ready['space']}. Ctrl-C stops it.", style="bold green")
     if start.days:
-        show.prose(start.days)
+        show.prose(told_days(start))
     if link:
         show.styled(("Console  ", "bold"), (link, "cyan"))
         show.line(f"         signs {start.owner} in, once, {_life(start.expires)}")
@@ -177,7 +184,7 @@ def tell_plainly(start: Start) -> None:
     if start.telegram:
         show.line(f"  Telegram  {command} telegram says how the bot does")
     if start.days:
-        show.line(f"  Days      {start.days}")
+        show.line(f"  Days      {told_days(start)}")
     show.line(f"  Promise   {ready['durability']}: {start.means}")
     show.line("  Gate      advisory for agents that run as your user here: they can read the store's passwords.")
     show.line("            Give LogMem a user or a machine of its own to make it hold for them too (SECURITY.md).")

@@ -116,6 +116,8 @@ class Guide:
 
     async def _at_work(self, bot: str, later: str) -> bool:
         """Whether the bot is at work, which may have been started just now; else why a code would not be heard."""
+        from .telegram import WRONG
+
         how = await pairing.bot_is(self.operator, bot)
         if how == "" or not (bot or botkeys.token(self.settings)):
             waited: str | None = how
@@ -125,7 +127,8 @@ class Guide:
         if waited is None:
             self._later(later)
         elif waited:
-            self._told(f"The bot is not at work ({waited}), so nobody would hear a code.", f"{self.command} telegram")
+            why = WRONG.get(waited, waited)
+            self._told(f"The bot is not at work ({why}), so nobody would hear a code.", f"{self.command} telegram")
         return waited == ""
 
     async def _started(self, bot: str) -> str:

@@ -20,6 +20,7 @@ from .findings import FINE, NOTE, WRONG, Finding
 from .importpath import ROOT, environment
 
 PATIENCE = 30.0  # seconds for one process
+ANEW = "Install LogMem anew in this environment: ./run, or pip install -e ."
 CHILDREN = ("api", "bot", "scheduler", "store")
 _ORIGINS = (
     f"import importlib.util as u, json, sys; print(json.dumps([u.find_spec(name).origin for name in {CHILDREN!r}]))"
@@ -28,12 +29,11 @@ _ORIGINS = (
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way: what it is called, its command, its environment; `own` marks one that has no say in the state folder."""
+    """One way: what it is called, its command, its environment."""
 
     name: str
     command: tuple[str, ...]
     env: Mapping[str, str]
-    own: bool = True
 
 
 def resolved() -> dict[str, str]:
@@ -63,7 +63,11 @@ def findings() -> Iterator[Finding]:
         other = [f"{name} {said.get(name)}" for name in ("version", "code") if said.get(name) != here[name]]
         if other:
             wrong = True
-            do = "Put the right one first on the PATH, or remove the other."
+            do = (
+                ANEW
+                if way.command[0] == sys.executable
+                else "Put the right one first on the PATH, or remove the other."
+            )
             yield Finding("launch", WRONG, f"{way.name} is another LogMem: {', '.join(other)}; here it is {ROOT}.", do)
         elif (said["home"], said["store"]) != (here["home"], here["store"]):
             store = said["home"] if said["store"] == "embedded" else said["store"]
@@ -73,7 +77,7 @@ def findings() -> Iterator[Finding]:
         else:
             same.append(way.name)
     if trouble := modules.result():
-        yield Finding("launch", WRONG, trouble, "Install LogMem anew in this environment: ./run, or pip install -e .")
+        yield Finding("launch", WRONG, trouble, ANEW)
     elif not wrong:
         yield Finding(
             "launch", FINE, f"The same code in {ROOT} by every way here: {', '.join([*same, 'the processes of up'])}."

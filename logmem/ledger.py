@@ -20,19 +20,21 @@ def verify(
     from store.ledger.verify import Report
     from store.ledger.verify import verify as walk
 
-    from .operate import Operator, operate
+    from .operate import Operator, looked_in, no_space, operate
+    from .setting import settings
 
     async def work(operator: Operator) -> list[Report]:
         there = await operator.store.shared.spaces()
         if space is not None and space not in there:
-            raise Refused("scope_unknown", f"There is no space {space[:80]!r}: there is {', '.join(there) or 'none'}.")
+            text = f"There is no space {space[:80]!r}: there is {', '.join(there) or 'none'}."
+            raise Refused("scope_unknown", f"{text} {looked_in(operator.settings)}")
         return [await walk(operator.store, each) for each in ([space] if space is not None else there)]
 
     reports = operate(work, space=space)
     if json:
         show.as_json({"ok": all(report.ok for report in reports), "spaces": [facts(report) for report in reports]})
     elif not reports:
-        show.line("There is no space yet.")
+        show.prose(no_space(settings()))
     else:
         for report in reports:
             tell(report)

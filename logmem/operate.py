@@ -14,6 +14,7 @@ from store.engine.reads import Doc
 from store.engine.store import Store
 from store.settings import Settings
 from store.target import StoreProblem, opened, reached
+from store.verbs.call import Row
 from store.verbs.catalog import ROWS
 from store.verbs.identity import Badge
 from store.verbs.perform import perform
@@ -23,6 +24,7 @@ from .setting import address, quiet, settings
 from .show import say
 
 PAGES = 10_000  # a bound on following cursors
+MAKE = "To make one there: logmem space NAME"
 PATIENCE = 3.0  # seconds for a store elsewhere: somebody is waiting
 
 T = TypeVar("T")
@@ -38,14 +40,15 @@ class Operator:
     space: str
     said: str  # where the space was said
 
-    async def do(self, verb: str, **args: Any) -> Result:
-        """Perform a verb; arguments that are None were not given. Refuses what it refuses."""
+    async def do(self, verb: str | Row, **args: Any) -> Result:
+        """Perform a verb, of the catalogue by its name; arguments that are None were not given. Refuses as it does."""
+        row = ROWS[verb] if isinstance(verb, str) else verb
         given = {name: value for name, value in args.items() if value is not None}
         try:
             spaces = ((self.said, self.space or await self.meant()),)
-            return await perform(self.store, Badge("operator", client="logmem", spaces=spaces), ROWS[verb], given)
+            return await perform(self.store, Badge("operator", client="logmem", spaces=spaces), row, given)
         except Refused as no:
-            raise await self._told(no, reads=ROWS[verb].pure) from None
+            raise await self._told(no, reads=row.pure) from None
 
     async def every(self, verb: str) -> Result:
         """What a verb lists under its own name, page after page: the result of its first page with all rows."""
@@ -77,13 +80,14 @@ class Operator:
         if name := await self.default():
             return name
         real, simulated = await self.spaces()
-        raise Refused("scope_undeclared", _undeclared(real, simulated), spaces=real + simulated)
+        text = _several(real, simulated) if real or simulated else f"{no_space(self.settings)} Nothing was done. {MAKE}"
+        raise Refused("scope_undeclared", text, spaces=real + simulated)
 
     async def _told(self, no: Refused, *, reads: bool) -> Refused:
         """A refusal in the words of who runs a command."""
         text = no.message.replace(" Nothing was written.", "") if reads else no.message
         if no.code == "scope_unknown":
-            text += f" This was looked for in {whereabouts(self.settings)}"
+            text = text.replace(" Make it: ", f" {looked_in(self.settings)} To make it there: ")
         elif no.code == "malformed_id" and no.facts.get("argument") == "space":
             text = text.replace("space is ", f"{self.said} is ", 1)
         return Refused(no.code, text, **no.facts)
@@ -114,6 +118,16 @@ def whereabouts(found: Settings) -> str:
     return f"{found.home}. If yours is in another folder, set LOGMEM_HOME to that."
 
 
+def looked_in(found: Settings) -> str:
+    """For what is missing, which may be in another store: which it was looked for in. What to do comes after it."""
+    return f"This was looked for in {whereabouts(found)}"
+
+
+def no_space(found: Settings) -> str:
+    """That a store has none, and which store that is."""
+    return f"There is no space yet. {looked_in(found)}"
+
+
 async def _work(work: Callable[[Operator], Awaitable[T]], target: Target, *, settings: Settings, said: str) -> T:
     async with opened(target, patience=PATIENCE) as store:
         for warning in store.promise.warnings if store.promise else ():
@@ -124,8 +138,6 @@ async def _work(work: Callable[[Operator], Awaitable[T]], target: Target, *, set
             raise StoreProblem(f"The store does not do as it should: {str(why).rstrip('.')}.") from why
 
 
-def _undeclared(real: list[str], simulated: list[str]) -> str:
-    if not (real or simulated):
-        return "There is no space yet. Nothing was done. Make one: logmem space NAME"
+def _several(real: list[str], simulated: list[str]) -> str:
     names = [*real, *(f"{name} (simulated)" for name in simulated)]
     return f"There are several spaces: {', '.join(names)}. Nothing was done. Say which: --space NAME, or LOGMEM_SPACE."

@@ -21,7 +21,8 @@ def space(
     json: Json = False,
 ) -> None:
     """Make a space, or list the spaces there are."""
-    from .operate import Operator, operate
+    from .operate import Operator, no_space, operate
+    from .setting import settings
 
     async def work(operator: Operator) -> dict[str, Any]:
         if name is None:
@@ -32,7 +33,7 @@ def space(
     if json:
         show.as_json(result)
     elif name is None:
-        show.rows([{"space": each} for each in result["spaces"]], ["space"], none="There is no space yet.")
+        show.rows([{"space": each} for each in result["spaces"]], ["space"], none=no_space(settings()))
     else:
         show.line(f"The space {result['made']} is there{' (simulated)' if simulated else ''}.")
 

@@ -35,6 +35,11 @@ def address(found: Settings) -> str:
     return local_url(found.host, found.port)
 
 
+def log_of(found: Settings, name: str) -> str:
+    """Where one finds the log of a process: of `up`, or of the composed services."""
+    return f"{found.home}/logs/{name}.log, or docker compose logs {name}"
+
+
 def local_url(host: str, port: int) -> str:
     """The address of a server on this machine that listens there."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound

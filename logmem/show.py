@@ -71,9 +71,9 @@ def prose(text: str, *, indent: str = "", style: str = "", hang: int = 0) -> Non
         line(each, style=style)
 
 
-def inert(text: str) -> str:
-    """What somebody wrote, in quotes on one line."""
-    return one_line(text, LONGEST)
+def inert(text: str, *, left: int = 0) -> str:
+    """What somebody wrote, in quotes on one line; `left` characters of it were cut already."""
+    return one_line(text, LONGEST, left=left)
 
 
 def _broken(text: str, indent: str = "", hang: int = 0) -> list[str]:

@@ -5,6 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
+from store.domain.calendar import SLOTS
+from store.domain.moments import SECOND, since
+from store.domain.timetable import DAYS, run_of
+
 from . import show
 from .options import Json, Space
 
@@ -17,8 +21,6 @@ NAMED = 6  # of who is in, and not in
 TOLD = 4  # whom the sentence of a window has named already
 HOLIDAYS = 3
 INDENT = " " * 19
-DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-SLOTS = ("morning", "midday", "closeout")
 SHORT = {  # why a window was skipped, in the width of a cell
     "day_off": "day off",
     "paused": "paused",
@@ -39,6 +41,13 @@ STYLES = {
 COUNTED = ("open", "overdue", "held", "late", "missed")  # with who is in, of those expected
 WORDS = {"unaccounted": "not accounted"}
 START = "To start it: logmem up"
+
+
+def _given(words: Any) -> Any:
+    """What was given, if that is something: an empty word would say that it stays as it was."""
+    if words is not None and not "".join(words).strip():
+        raise typer.BadParameter("It is empty.")
+    return words
 
 
 @syncs.command("status")
@@ -69,7 +78,9 @@ def status(
 
 @syncs.command("times")
 def times(
-    at: Annotated[list[str], typer.Argument(metavar="MORNING MIDDAY CLOSEOUT", help="Like 09:00 13:00 17:30.")],
+    at: Annotated[
+        list[str], typer.Argument(metavar="MORNING MIDDAY CLOSEOUT", callback=_given, help="Like 09:00 13:00 17:30.")
+    ],
     space: Space = None,
     json: Json = False,
 ) -> None:
@@ -79,7 +90,10 @@ def times(
 
 @syncs.command("days")
 def days(
-    on: Annotated[list[str], typer.Argument(metavar="DAYS", help="Names or ranges, like mon-fri, or mon wed fri.")],
+    on: Annotated[
+        list[str],
+        typer.Argument(metavar="DAYS", callback=_given, help="Names or ranges, like mon-fri, or mon wed fri."),
+    ],
     space: Space = None,
     json: Json = False,
 ) -> None:
@@ -89,7 +103,9 @@ def days(
 
 @syncs.command("zone")
 def zone(
-    name: Annotated[str, typer.Argument(metavar="ZONE", help="An IANA time zone, like Europe/Berlin.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ZONE", callback=_given, help="An IANA time zone, like Europe/Berlin.")
+    ],
     space: Space = None,
     json: Json = False,
 ) -> None:
@@ -99,17 +115,23 @@ def zone(
 
 @syncs.command("holiday")
 def holiday(
-    day: Annotated[str | None, typer.Argument(metavar="[DAY]", help="Like 2026-12-25. Without it: list them.")] = None,
-    reason: Annotated[str | None, typer.Argument(metavar="[REASON]", help="Why there are no syncs that day.")] = None,
+    day: Annotated[
+        str | None, typer.Argument(metavar="DAY", callback=_given, help="Like 2026-12-25. Without it: list them.")
+    ] = None,
+    reason: Annotated[
+        list[str] | None, typer.Argument(metavar="REASON", help="Why there are no syncs that day.")
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="That day is a holiday no more.")] = False,
     space: Space = None,
     json: Json = False,
 ) -> None:
     """Add a day without syncs, with the reason that everybody sees; or take one out."""
+    if remove and (reason or day is None):
+        raise typer.BadParameter("It takes the day alone.", param_hint="--remove")
     if day is None:
         _holidays(space, json=json)
         return
-    _set(space, json=json, holiday=day, reason=reason, remove=remove or None)
+    _set(space, json=json, holiday=day.strip(), reason=" ".join(reason or ()) or None, remove=remove or None)
 
 
 def _holidays(space: str | None, *, json: bool) -> None:
@@ -119,14 +141,11 @@ def _holidays(space: str | None, *, json: bool) -> None:
         return await operator.do("syncs", weeks=1)
 
     found = operate(work, space=space)
-    left = found.get("holidays_left_out", 0)
     if json:
-        show.as_json({"space": found["space"], "holidays": found["holidays"], "left_out": left})
+        show.as_json({"space": found["space"], "holidays": found["holidays"]})
         return
     none = f"{found['space']} has no holiday ahead. To add one: logmem sync holiday 2026-12-25 Christmas"
     show.rows(found["holidays"], ["day", "reason"], none=none)
-    if left:
-        show.line(f"and {left} more")
 
 
 def _set(space: str | None, *, json: bool, **args: Any) -> None:
@@ -143,10 +162,19 @@ def _set(space: str | None, *, json: bool, **args: Any) -> None:
     if not made["changed"]:
         show.line("Nothing changed: it is so already.")
     show.prose(f"Syncs of {made['space']}: {when(made)}.")
-    for each in made["holidays"] if "holidays" in made["changed"] else ():
-        show.line(f"   {each['day']} {show.shown(each['reason'])}")
+    if "holidays" in made["changed"]:
+        _changed(args["holiday"], made["holidays"])
     ahead = made.get("next")
     show.prose(f"Next: {ahead['slot']} of {ahead['day']}: {ahead['local']}." if ahead else "No window is in sight.")
+
+
+def _changed(day: str, holidays: Sequence[Mapping[str, str]]) -> None:
+    """What became of a day, and how many holidays there are now."""
+    is_one = next((each for each in holidays if each["day"] == day), None)
+    now = f"{day} {show.shown(is_one['reason'])}" if is_one else f"{day} is no holiday any more."
+    show.line(f"   {now}")
+    count = len(holidays)
+    show.prose(f"{count or 'No'} holiday{'' if count == 1 else 's'} ahead{': logmem sync holiday' if count else '.'}")
 
 
 def when(found: Mapping[str, Any]) -> str:
@@ -158,25 +186,17 @@ def weekdays(names: Sequence[str]) -> str:
     """Weekdays as one would say them: `every day`, `mon-fri`, `mon, wed`."""
     if len(names) == len(DAYS):
         return "every day"
-    at = [DAYS.index(name) for name in names]
-    if len(at) > 2 and at[-1] - at[0] == len(at) - 1:
-        return f"{names[0]}-{names[-1]}"
-    return ", ".join(names)
+    run = run_of(names)
+    return ("-" if run else ", ").join(run or names)
 
 
-def no_scheduler(since: int | None) -> str:
-    """That nobody accounts for anything now, and what to do; `since` is for how long (s), None for ever."""
-    ago = f" The last one was heard of {_ago(since)}." if since is not None else ""
+def no_scheduler(for_s: int | None) -> str:
+    """That nobody accounts for anything now, and what to do; `for_s` is for how long, None for ever."""
+    ago = f" The last one was heard of {since(for_s * SECOND)}." if for_s is not None else ""
     return (
         f"No scheduler runs: nobody is reminded, and no window is accounted for until one does.{ago} "
         f"Nothing is lost: it makes up for what is due. {START}"
     )
-
-
-def _ago(seconds: int) -> str:
-    from store.domain.moments import since
-
-    return since(seconds * 1000)
 
 
 def _head(found: Mapping[str, Any]) -> None:
@@ -187,6 +207,8 @@ def _head(found: Mapping[str, Any]) -> None:
         show.line("The space is paused: nobody can check in.", style="yellow")
     for each in found["holidays"][:HOLIDAYS]:
         show.prose(f"No syncs on {each['day']}: {show.shown(each['reason'])}")
+    if (more := len(found["holidays"]) - HOLIDAYS) > 0:
+        show.line(f"and on {more} more {'day' if more == 1 else 'days'}: logmem sync holiday")
 
 
 def _today(found: Mapping[str, Any]) -> None:
@@ -200,9 +222,9 @@ def _today(found: Mapping[str, Any]) -> None:
         _who("in", [each["who"] for each in one["in"]], one.get("left_out", 0))
         for each in one["in"]:
             if each["outcome"] != "pass":
-                text = f"{each['who']} {each['outcome']}: {show.inert(each['notes'])}"
-                show.prose(INDENT + text, style="yellow", hang=len(INDENT) + 2)
-        if len(one["missing"]) > TOLD:
+                notes = each.get("gone") or show.inert(each["notes"], left=each.get("notes_left", 0))
+                show.prose(f"{each['who']} {each['outcome']}: {notes}", indent=INDENT, style="yellow", hang=2)
+        if one["missing"] and (one["state"] == "open" or len(one["missing"]) > TOLD):
             _who("not in", one["missing"], one.get("missing_left_out", 0))
     if not found["today"]:
         show.line("  No syncs today.")
@@ -216,7 +238,7 @@ def _who(how: str, names: Sequence[str], left: int) -> None:
     if names:
         more = len(names) - NAMED + left
         rest = f" and {more} more" if more > 0 else ""
-        show.prose(f"{INDENT}{how}: {', '.join(names[:NAMED])}{rest}", hang=len(INDENT) + 2)
+        show.prose(f"{how}: {', '.join(names[:NAMED])}{rest}", indent=INDENT, hang=2)
 
 
 def _grid(grid: Sequence[Mapping[str, Any]]) -> None:

@@ -18,6 +18,14 @@ WRONG = {  # what the bot says of itself, in a sentence
     "webhook": "the webhook brings nothing",
     "store away": "it does not reach the store",
 }
+SET_UP = "logmem telegram set-up"
+DO = {  # about it
+    "unauthorized": f"For another one: {SET_UP}",
+    "conflict": f"Stop that one, or make this one a bot of its own: {SET_UP}",
+    "away": "It tries again by itself: look at the network, and at LOGMEM_TELEGRAM_API_URL where that is set.",
+    "webhook": "It tries again by itself: look at LOGMEM_WEBHOOK_URL, and at the web server in front of it.",
+    "starting": "Look again in a few seconds.",
+}
 STANDARD_INPUT = "-"
 
 
@@ -123,6 +131,7 @@ def _status(found: Any, space: str | None, *, json: bool) -> None:
     from . import pairing
     from .home import running
     from .operate import Operator, operate
+    from .setting import log_of
 
     async def work(operator: Operator) -> dict[str, Any]:
         found = await operator.every("people")
@@ -135,7 +144,7 @@ def _status(found: Any, space: str | None, *, json: bool) -> None:
         }
 
     known = operate(work, space=space)
-    said = {
+    said: dict[str, Any] = {
         "token": "environment" if botkeys.from_environment() else "saved" if botkeys.saved(found.home) else "",
         **known,
         "works": known["state"] == WELL,
@@ -144,27 +153,33 @@ def _status(found: Any, space: str | None, *, json: bool) -> None:
     if json:
         show.as_json(said)
         return
-    _tell(said)
+    _tell(said, log=log_of(found, "bot"))
 
 
-def _tell(said: dict[str, Any]) -> None:
+def to_do(state: str) -> str:
+    """What to do about a bot that is not at work."""
+    if state == "unauthorized" and botkeys.from_environment():
+        return "Set another one in LOGMEM_BOT_TOKEN, and start what has it anew."
+    return DO.get(state, "It runs while LogMem is up, unless that was told --no-bot: logmem up")
+
+
+def _tell(said: dict[str, Any], *, log: str) -> None:
     from . import pairing
 
     tokens = {"environment": "of LOGMEM_BOT_TOKEN", "saved": "saved in the state folder", "": "none"}
     show.styled(("Token   ", "bold"), tokens[said["token"]])
-    bot = f"@{said['bot']}" if said["bot"] else "none has run here"
-    show.styled(("Bot     ", "bold"), f"{bot}, {_doing(said)}" if said["bot"] else bot)
-    paired = ", ".join(f"{who} ({how})" for who, how in said["people"].items())
+    known = [f"@{said['bot']}"] if said["bot"] else []
+    known += [_doing(said)] if known or said["state"] in WRONG else []
+    show.styled(("Bot     ", "bold"), ", ".join(known) or "none has run here")
+    paired = ", ".join(who if how == "paired" else f"{who} ({how})" for who, how in said["people"].items())
     how = ": logmem human pair NAME" if said["works"] else ""
     show.styled(("Paired  ", "bold"), paired or f"nobody yet{how}")
     pairing.tell_waiting(said["waiting"])
     if not said["token"]:
         show.line("To set it up: logmem telegram set-up, or logmem telegram --token-file FILE")
     elif not said["works"]:
-        start = "" if said["up"] else ": logmem up"
-        show.prose(
-            f"It runs while LogMem is up{start}. Its log: logs/bot.log. For another token: logmem telegram set-up"
-        )
+        show.line(f"Its log: {log}")
+        show.prose(to_do(said["state"]))
 
 
 def _doing(said: dict[str, Any]) -> str:

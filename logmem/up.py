@@ -196,7 +196,7 @@ class _Up:
         )  # fmt: skip
         if json:
             if days:
-                show.say(days)
+                show.say(first.told_days(start))
             show.as_json(ready)
         elif attended():
             first.tell(start)

@@ -91,9 +91,9 @@ def exactly(text: str) -> str:
     return _told_apart(said(text))
 
 
-def brief(text: str) -> str:
-    """A text in quotes, on one line, cut to what a list shows of it; how much was cut is said."""
-    return _told_apart(one_line(text, BRIEF))
+def brief(text: str, left: int = 0) -> str:
+    """A text in quotes, on one line, cut to what a list shows of it; how much was cut is said, `left` of it before."""
+    return _told_apart(one_line(text, BRIEF, left=left))
 
 
 def _told_apart(line: str) -> str:

@@ -4,13 +4,16 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 from zoneinfo import ZoneInfo, available_timezones
 
 from starlette.responses import Response
 
 from store.domain.calendar import SLOTS
+from store.domain.day import day_of
+from store.domain.errors import Refused
 from store.domain.moments import SECOND, iso
-from store.domain.timetable import DAYS
+from store.domain.timetable import DAYS, run_of
 from store.verbs.call import Result
 
 from . import inert
@@ -45,7 +48,9 @@ WHY = {  # in a word why a window was skipped, by the reason's code; its sentenc
 WEEKDAYS = dict(zip(DAYS, ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), strict=True))
 WEEKS = (1, 4, 8)  # that one can look back
 USUAL = "4"
+DIGITS = 9  # that are looked at of a number in an address
 SHOWN = 6  # check-ins of a window that stand unfolded
+DAYS_OFF = 10  # that are named beside the times
 LOOK = 15 * SECOND  # between two looks at whether a scheduler runs, while none does
 
 _NO_STATE = "none"
@@ -56,7 +61,7 @@ _NOT_YET = (_NO_STATE, "ahead", "open")
 async def everything(visit: Visit) -> Response:
     """Today, oneself, and the last weeks."""
     back = visit.asked("weeks")
-    found = await visit.call("syncs", weeks=int(back) if back.isascii() and back.isdigit() else "")
+    found = await visit.call("syncs", weeks=int(back[:DIGITS]) if back.isascii() and back.isdigit() else "")
     may = (await visit.call("connection"))["may"]
     shown = {name: value for name, value in found.items() if name not in _TICKING}
     clock = Clock(found["zone"], found["now"])
@@ -74,6 +79,7 @@ async def everything(visit: Visit) -> Response:
         looked=back or USUAL,
         choices=WEEKS,
         first=SHOWN,
+        days_off=DAYS_OFF,
         states=STATES,
         outcomes=OUTCOMES,
         rhythm=rhythm_of(found),
@@ -83,10 +89,14 @@ async def everything(visit: Visit) -> Response:
 
 
 def _awaited(found: Result) -> str:
-    """The slot that the caller can check in for now, '' for none."""
+    """The window that the caller can check in for now, '' for none."""
     own = found["you"]["checked_in"]
-    open_now = (each["slot"] for each in found["today"] if each["state"] in OPEN)
-    return next((slot for slot in open_now if slot not in own), "")
+    return next((_named(each) for each in found["today"] if each["state"] in OPEN and each["slot"] not in own), "")
+
+
+def _named(window: Result) -> str:
+    """A window as a form names it."""
+    return f"{window['day']}:{window['slot']}"
 
 
 class Clock:
@@ -124,6 +134,7 @@ def _window(found: Result, clock: Clock) -> Mapping[str, Any]:
     lines = sorted(found.get("in", ()), key=lambda each: order.index(each["outcome"]))
     return {
         **found,
+        "name": _named(found),
         "says": _sentence(found["says"], found["day"]),
         "lines": lines,
         "span": (clock.at(found["opens"]), clock.at(found["closes"], found["day"]), clock.at(found["late"])),
@@ -211,10 +222,8 @@ def rhythm_of(found: Result) -> Mapping[str, Any]:
 
 def _run(days: list[str]) -> str:
     """`Mon to Fri`, or each of them."""
-    first, last = DAYS.index(days[0]), DAYS.index(days[-1])
-    if len(days) > 2 and last - first + 1 == len(days):
-        return f"{WEEKDAYS[days[0]]} to {WEEKDAYS[days[-1]]}"
-    return ", ".join(WEEKDAYS[day] for day in days)
+    run = run_of(days)
+    return (" to " if run else ", ").join(WEEKDAYS[day] for day in run or days)
 
 
 # ---- When syncs are: for owners
@@ -232,6 +241,7 @@ async def times(visit: Visit) -> Response:
         rhythm=rhythm_of(found),
         weekdays=WEEKDAYS,
         zones=_zones(),
+        shown=urlencode(_filled(found)),
         sent=visit.request.url.path.rpartition("/")[2] if visit.no else "",
     )
 
@@ -246,8 +256,11 @@ def _zones() -> tuple[str, ...]:
 
 
 async def _here(visit: Visit, fields: Fields) -> dict[str, Any]:
-    said = {"slot": fields.get("slot", ""), "outcome": fields.get("outcome", ""), "notes": fields.get("text", "")}
-    return {"receipt": True, **said}
+    day, _, slot = fields.get("window", "").partition(":")
+    if not day_of(day) or slot not in SLOTS:
+        raise Refused("invalid_argument", "This form names no window. Nothing was written.", argument="slot")
+    said = fields.get("text", "") or " "  # which says nothing: only a press has words of its own
+    return {"day": day, "slot": slot, "outcome": fields.get("outcome", ""), "notes": said}
 
 
 async def _attends(visit: Visit, fields: Fields) -> dict[str, Any]:
@@ -255,10 +268,27 @@ async def _attends(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def _times(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """What is otherwise than the page showed it, and no more: somebody else may have set the rest meanwhile."""
+    shown = dict(parse_qsl(fields.get("shown", "")))
+    typed = {name: fields.get(name, "").strip() for name in (*SLOTS, *DAYS, "zone")}
+    own = {name: value for name, value in typed.items() if value != shown.get(name, "")}
+    new = _filled(await visit.call("syncs", weeks=1)) | own
+    said = {
+        "times": ", ".join(new[slot] for slot in SLOTS),
+        "days": ",".join(day for day in DAYS if new.get(day)) or " ",  # which names none
+        "zone": new["zone"],
+    }
+    parts = {"times": SLOTS, "days": DAYS, "zone": ("zone",)}
+    changed = {part for part, names in parts.items() if not own.keys().isdisjoint(names)}
+    return {part: said[part] for part in changed or {"zone"}}
+
+
+def _filled(found: Result) -> dict[str, str]:
+    """The fields of the form that shows this."""
     return {
-        "times": ", ".join(fields.get(slot, "").strip() for slot in SLOTS),
-        "days": ",".join(day for day in DAYS if fields.get(day)) or " ",  # which names none
-        "zone": fields.get("zone", "").strip(),
+        **dict(zip(SLOTS, found["times"], strict=True)),
+        **dict.fromkeys(found["days"], "yes"),
+        "zone": found["zone"],
     }
 
 
@@ -282,7 +312,7 @@ PAGE = Page(
     Tab("syncs", "Syncs", "syncs"),
     {"syncs": everything, "syncs/times": times},
     (
-        Posted(Form("syncs/check-in", "sync", _here), _back, everything),
+        Posted(Form("syncs/check-in", "check_in", _here), _back, everything),
         Posted(Form("syncs/attend", "attend", _attends), _back, everything),
         Posted(Form("syncs/times", "rhythm", _times), _back, times),
         Posted(Form("syncs/day-off", "rhythm", _day_off), _still, times),

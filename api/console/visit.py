@@ -13,6 +13,7 @@ from store.domain.errors import Refused
 from store.engine.store import Store
 from store.verbs.call import Result
 from store.verbs.catalog import ROWS
+from store.verbs.day_presses import CHECK_IN
 from store.verbs.events import latest
 from store.verbs.faults import told_plainly
 from store.verbs.identity import Badge, Caller, enter
@@ -23,7 +24,8 @@ from .forms import Fields, Form
 from .frame import Frame, Tab, Whose, quoted, to
 from .session import form_token
 
-IN_FULL = {verb: row.in_full for verb, row in ROWS.items()}  # no page is cut to what a model's context has room for
+# No page is cut to what a model's context has room for. Who checks in by a form means the window that it was shown for.
+IN_FULL = {row.verb: row.in_full for row in (*ROWS.values(), CHECK_IN)}
 SAME = ("after",)  # what an address keeps from page to page of one list
 
 

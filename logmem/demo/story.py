@@ -343,7 +343,6 @@ NEXT_MORNING = Scene(
         _start(CODEX),
         _check_in(CODEX, "morning", "PR 140 is reviewed; I forgot to say so yesterday."),
         _recap(CODEX, "Reviewed PR 140; closed the huddle on revoked keys.", "Review the release notes"),
-        _recap(GROK, "Looked through what was carried over.", "Close the broadcast"),
         _start(CLAUDE),
         _check_in(CLAUDE, "morning", "Release notes today."),
         _recap(CLAUDE, "Began the release notes.", "Finish the release notes"),
@@ -352,5 +351,16 @@ NEXT_MORNING = Scene(
     clocked="The next morning",
 )
 
-STORY = (MORNING, WORK, HANDOFF, MIDDAY, MEMORY, OVERDUE, GATE, CLOSEOUT, NEXT_MORNING)
+END = Scene(
+    "What is done is closed. Nobody is expected any more who has nothing to do",
+    (
+        _start(GROK),
+        Step(GROK, "stage", {"job": BROADCAST, "stage": "review"}, "moves {r[job]} from {r[was]} to {r[stage]}"),
+        Step(GROK, "stage", {"job": BROADCAST, "stage": "done"}, "moves {r[job]} from {r[was]} to {r[stage]}"),
+        _recap(GROK, "Closed the broadcast that was carried over.", "Telemetry of v0.1.0"),
+    ),
+    Moment("morning", 15, day=1),
+)
+
+STORY = (MORNING, WORK, HANDOFF, MIDDAY, MEMORY, OVERDUE, GATE, CLOSEOUT, NEXT_MORNING, END)
 ANSWER = "It goes to exactly the channels in the payload, and nowhere else."  # to whatever a person asks back

@@ -157,6 +157,7 @@ async def turn(found: "Waiting", *, ask_back: str, verdict: str) -> None:
         await browser.send((await browser.ask(found.trail)).form("/ask-back"), text=ask_back)
         form = (await browser.ask(found.trail)).form("/decide")
         assert (await browser.send(form, verdict)).status == 303
+        await browser.send((await browser.inbox()).form("/sign-out"))  # else the next demo shows no link to sign in by
 
 
 class Waiting:

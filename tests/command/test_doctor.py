@@ -3,6 +3,9 @@
 import asyncio
 import json
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,9 @@ from store.verbs.perform import perform
 from tests.own_engine import own_engine
 
 from .admin import as_admin
-from .running import Command, Told, Up
+from .running import PATIENCE, Command, Told, Up, environment
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def found(told: Told) -> list[dict[str, str]]:
@@ -133,6 +138,23 @@ def test_a_user_who_is_not_let_in(command: Command, tmp_path: Path) -> None:
     assert "takes lm-admin" in about(told, "holds", "note")
 
 
+def test_what_cannot_be_looked_at_hides_nothing_else(command: Command, tmp_path: Path) -> None:
+    """A check that fails is a finding of its own beside the others; a store that does not let one in says whom."""
+    command.json("space", "acme")
+    store, secrets = ensure(command.home), tmp_path / "passwords"
+    shutil.copytree(command.home / "secrets", secrets)
+    elsewhere = {"LOGMEM_REDIS_URI": f"unix://{store.socket}", "LOGMEM_REDIS_SECRETS": str(secrets)}
+    (secrets / "lm-admin").write_text("0" * 64)
+    told = command.run("doctor", "--now", "--json", **elsewhere)
+    assert about(told, "users", "wrong").startswith("lm-admin is not let in")
+    assert "invalid username-password pair" in about(told, "holds", "wrong")
+    assert {each["about"] for each in found(told)} >= {"store", "users", "api", "scheduler", "bot", "holds", "launch"}
+    (secrets / "lm-read").write_text("0" * 64)
+    said = about(command.run("doctor", "--json", **elsewhere), "store", "wrong")
+    assert said.startswith("The store does not let LogMem in as lm-read: ")
+    assert "logmem store-users" in said
+
+
 def test_a_store_with_the_users_of_another_version(command: Command, tmp_path: Path) -> None:
     """A user who may not run its scripts is told, with what to do; nothing is written to find it out."""
     with own_engine(tmp_path) as engine:
@@ -169,3 +191,23 @@ def test_a_version_of_another_place(operator: Command, tmp_path: Path) -> None:
     told = operator.run("doctor", "--json", PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     assert "is another LogMem: version 0.0.1, code /elsewhere" in about(told, "launch", "wrong")
     assert here["home"] == str(operator.home.resolve())
+
+
+def test_another_logmem_that_no_path_leads_to(tmp_path: Path) -> None:
+    """Where the interpreter starts another LogMem than this one, and none is on the PATH, the advice is to install."""
+    clone = tmp_path / "clone"
+    for name in ("api", "bot", "logmem", "scheduler", "store"):
+        shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__", "static", "templates"))
+    done = subprocess.run(
+        [sys.executable, "-m", "logmem", "doctor", "--json"],
+        cwd=clone,
+        env=environment(tmp_path / "home", PATH=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    said = about(Told(done.returncode, done.stdout, done.stderr), "launch", "wrong")
+    assert f"python -m logmem is another LogMem: code {ROOT}; here it is {clone}. Install LogMem anew" in said
+    assert "a program with an environment of its own is another LogMem" in said
+    assert "PATH" not in said

@@ -138,12 +138,15 @@ def test_the_space_is_made_where_the_machine_is(command: Command) -> None:
     with terminal(command.home, "up", *PORT, TZ="Europe/Berlin") as screen:
         screen.read_until("Your name [")
         screen.type("ana\n")
-        assert "The space fleet is in Europe/Berlin; check-ins 09:00, 13:00, 17:30." in screen.read_until(LAST)
+        text = " ".join(screen.read_until(LAST).split())
+        assert "The space fleet is in Europe/Berlin; check-ins 09:00, 13:00, 17:30." in text
+        assert re.search(r"To change that: \S+ sync zone ZONE, or \S+ sync times 09:00 13:00 17:30 1\.", text)
         assert screen.end() == 0
     with up(command, "--zone", "Asia/Tokyo"):
         assert "The space fleet was made in Europe/Berlin and stays there" in command.errors.read_text()
     with up(command, "--space", "lab", "--zone", "Asia/Tokyo", TZ="Europe/Berlin"):
         assert "The space lab is in Asia/Tokyo; check-ins 09:00, 13:00, 17:30." in command.errors.read_text()
+        assert "sync zone ZONE --space lab, or " in command.errors.read_text()
     wrong = command.run("up", "--zone", "Berlin")
     assert (wrong.code, wrong.out) == (2, "")
     assert '"Berlin" is none' in wrong.err

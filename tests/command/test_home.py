@@ -137,12 +137,28 @@ def test_only_what_makes_a_space_makes_a_store(command: Command, arguments: tupl
     assert not command.home.exists()
 
 
+EMPTY = [("space",), ("verify",), ("doctor",), ("sync", "status"), ("keys",), ("keys", "--space", "fleet")]
+
+
+@pytest.mark.parametrize("arguments", EMPTY, ids=" ".join)
+def test_a_log_without_a_space_is_named(command: Command, arguments: tuple[str, ...]) -> None:
+    """Where the state folder was forgotten and another one lies there, nobody is sent to make a second log unasked."""
+    ensure(command.home)
+    told = command.run(*arguments)
+    said = told.out + told.err
+    assert f"This was looked for in {command.home}. If yours is in another folder, set LOGMEM_HOME to that." in said
+    assert all(
+        line.endswith(("logmem space NAME", "logmem space fleet")) for line in said.splitlines() if "To make" in line
+    )
+
+
 def test_a_space_that_is_not_there(command: Command) -> None:
     """A space that is missing is told with the folder that was looked in, and a malformed one with who said it."""
     command.json("space", "lab")
     told = command.run("keys", "--space", "fleet")
     assert f"This was looked for in {command.home}" in told.err
-    assert "set LOGMEM_HOME" in told.err
+    assert told.err.endswith("set LOGMEM_HOME to that. To make it there: logmem space fleet\n")
+    assert f"This was looked for in {command.home}" in command.run("verify", "--space", "fleet").err
     assert "LOGMEM_SPACE is " in command.run("keys", LOGMEM_SPACE="No Such").err
     assert "--space is " in command.run("keys", "--space", "No Such").err
     assert "Nothing was written" not in command.run("keys", LOGMEM_SPACE="No Such").err

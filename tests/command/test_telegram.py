@@ -5,12 +5,14 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from logmem import botkeys
 from logmem.pairing import Code, tell
 from logmem.qr import drawn
 from store.engine.keys import of_bot
@@ -18,8 +20,8 @@ from tests.telegram.phone import Telegram
 from tests.telegram.running import UNLIMITED, running
 
 from .admin import as_admin, operated
-from .phones import bots, later, upped
-from .running import PATIENCE, Command, children, lives, until
+from .phones import bots, later, phone_of, upped
+from .running import PATIENCE, Command, children, lives, until, up
 from .terminal import COLUMNS, terminal
 
 LAST = "(SECURITY.md)"
@@ -254,6 +256,30 @@ async def test_a_wrong_token_stops_nothing_else(command: Command, telegram: Tele
         assert (await later(server.post, token, "connection")).status_code == 200
         said = await later(command.json, "telegram")
         assert (said["works"], said["up"]) == (False, True)
+        told = await later(lambda: command.run("telegram", LOGMEM_BOT_TOKEN="12345:nobodys-token"))
+        assert "Bot     not at work: Telegram does not know its token\n" in told.out
+        assert told.out.endswith("Set another one in LOGMEM_BOT_TOKEN, and start what has it anew.\n")
+
+
+async def test_what_helps_a_bot_is_told_by_its_cause(command: Command, telegram: Telegram) -> None:
+    """Where Telegram is not reached no other token is offered; its log is named in full, and who is paired in short."""
+    async with upped(command, telegram, LOGMEM_BOT_TOKEN=telegram.token):
+        await later(until, lambda: command.json("telegram")["works"], "it is not at work")
+        await phone_of(command.home, telegram, "owner")
+        assert re.search(r"^Paired +human:owner$", (await later(command.run, "telegram")).out, re.M)
+    botkeys.save(command.home, telegram.token)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nowhere = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    with up(command, LOGMEM_TELEGRAM_API_URL=nowhere):
+        said = "The Telegram bot does not reach Telegram (cannot connect), and tries again."
+        await later(until, lambda: said in command.errors.read_text(), "nothing was told")
+        told, doctor = await later(command.run, "telegram"), await later(command.run, "doctor")
+    log = f"{command.home}/logs/bot.log"
+    assert await later(os.path.exists, log)
+    for text in (told.out, doctor.out):
+        assert log in text
+        assert "look at the network, and at LOGMEM_TELEGRAM_API_URL" in text
+        assert "set-up" not in text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The jobs in a browser: the board, one job with all that is open in it, and every step that a person can take."""
 
+from typing import Any
+
 import pytest
 from playwright.async_api import expect
 
@@ -217,6 +219,29 @@ async def test_a_huddle_is_read_and_closed(house: House, script: bool) -> None:
         await window.button("Close the huddle").click()
         await expect(huddle.get_by_role("heading")).to_have_text("Huddle – closed")
         await expect(huddle).to_contain_text('"We ship"')
+
+
+async def test_words_for_one_huddle_are_not_taken_for_another(house: House) -> None:
+    """Of two in a job that wait for a synthesis each has its own, also when the page is fetched anew."""
+    world = house.world
+    await _opened(world)
+    of: dict[str, Any] = {"where": "job:release", "seats": ["grok"], "closer": "human:ana"}
+    made = [await world.do("agent:codex", "huddle", question=question, **of) for question in ("Ship?", "Tell?")]
+    for each in made:
+        (seat,) = (await world.do("agent:grok", "view", what=each["huddle"]))["seats"]
+        await world.do("agent:grok", "note", where="job:release", kind="answer", answers=seat["item"], summary="Yes")
+    async with house.window() as window:
+        await window.follow("job/release")
+        first, second = (window.page.locator(".huddle textarea").nth(n) for n in (0, 1))
+        for again in (False, True):
+            if again:
+                await window.follow("job/release")
+            else:
+                await second.fill("We tell them")
+                await world.do("agent:grok", "note", where="job:release", kind="memo", summary="Ready")
+                await expect(window.page.locator(".history.newest")).to_contain_text("Ready")
+            await expect(second).to_have_value("We tell them")
+            await expect(first).to_have_value("")
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=["script", "plain"])

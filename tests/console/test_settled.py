@@ -177,3 +177,20 @@ async def test_a_space_whose_clock_can_be_moved_is_marked(house: House) -> None:
             for at in (window.page.locator(".rows .title").first, mark.first)
         ]
         assert marked != plain
+
+
+async def test_words_for_one_verdict_are_not_taken_for_another(house: House) -> None:
+    """A reason to reject what somebody else has approved by then can be copied, and is none to take that back."""
+    ask = await house.asked()
+    async with house.window(java_script_enabled=False) as window:
+        await window.open(f"ask/{ask['trail']}")
+        await window.page.locator("#reason").fill("Not on a Friday")
+        await house.decided("bo", ask)
+        await window.button("Reject").click()
+        await expect(window.button("Take the approval back")).to_be_visible()
+        await expect(window.page.locator("#why")).to_have_value("")
+        await expect(window.page.get_by_label("What you had typed")).to_have_value("Not on a Friday")
+        await window.page.locator("#why").fill("x" * 900)
+        await window.page.locator("#why").evaluate("e => { e.value += 'x'.repeat(200) }")
+        await window.button("Take the approval back").click()
+        await expect(window.page.locator("#why")).to_have_value("x" * 1100)

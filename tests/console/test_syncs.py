@@ -143,13 +143,16 @@ async def test_a_late_form_says_so_and_keeps_the_words(house: House, tick: Sched
         await until(world, "13:01")
         await window.button("Check in").click()
         await expect(page.locator("#refusal")).to_contain_text("window_closed")
-        await expect(page.locator("#notes")).to_have_value("My morning")
+        await expect(page.locator("#notes")).to_have_value("")
+        await expect(page.get_by_label("What you had typed")).to_have_value("My morning")
         await checks_in(world, "human:bo", "midday")
         if not script:  # with it the form is gone by itself
             await page.get_by_label("Pass").check()
+            await page.locator("#notes").fill("My midday")
             await window.button("Check in").click()
             await expect(page.locator("#refusal")).to_contain_text("already_checked_in")
-        await expect(page.get_by_label("What you had typed")).to_have_value("My morning")
+        said = "My morning" if script else "My midday"
+        await expect(page.get_by_label("What you had typed")).to_have_value(said)
         await expect(page.locator("#check-in")).to_have_count(0)
 
 
@@ -168,7 +171,7 @@ async def test_an_owner_sets_when_syncs_are(house: House, tick: Scheduler, scree
         await page.get_by_label("Sat").uncheck()
         await page.get_by_label("Sun").uncheck()
         await window.button("Save").click()
-        await expect(page.locator("#refusal")).to_contain_text("each later than the one before")
+        await expect(page.locator("#times-refused")).to_contain_text("each later than the one before")
         await expect(page.get_by_label("Morning")).to_have_value("08:15")
         await expect(page.get_by_label("Sat")).not_to_be_checked()
         await page.get_by_label("Midday").fill("12:45")
@@ -190,7 +193,7 @@ async def test_an_owner_sets_when_syncs_are(house: House, tick: Scheduler, scree
         for name in ("Mon", "Tue", "Wed", "Thu", "Fri"):
             await page.get_by_label(name).uncheck()
         await window.button("Save").click()
-        await expect(page.locator("#refusal")).to_contain_text("at least one")
+        await expect(page.locator("#times-refused")).to_contain_text("at least one")
 
 
 async def test_who_is_no_owner_sees_no_form(house: House, tick: Scheduler) -> None:

@@ -61,6 +61,46 @@ async def test_hostile_texts_are_only_read(house: House, tick: Scheduler, screen
         assert await page.locator("main script").count() == 0
 
 
+@pytest.mark.parametrize("width", [320, 360, 800])
+async def test_the_longest_name_is_drawn_over_nothing(house: House, tick: Scheduler, width: int) -> None:
+    """A name that takes two lines leaves its outcome and time to be read; each link is as large as a finger."""
+    world, name = house.world, "a" * 60
+    await world.agent(name)
+    await world.do("human:ana", "attend", on=True)
+    await until(world, "09:02")
+    await checks_in(world, f"agent:{name}", "morning", "blocked", "No token")
+    async with house.window(screen=Screen("narrow", (width, 740))) as window:
+        await window.open("syncs")
+        byline = window.page.locator("#window-morning .came .byline")
+        drawn = await byline.locator(":scope > *").evaluate_all(
+            """all => all.map(e => {
+                const text = document.createRange();
+                text.selectNodeContents(e);
+                return [...text.getClientRects()].map(r => [r.left, r.top, r.right, r.bottom]);
+            })"""
+        )
+        assert len(drawn[0]) > 1  # it does take two
+        for (left, top, right, bottom), other in [(a, b) for a in drawn[0] for rest in drawn[1:] for b in rest]:
+            apart = right <= other[0] or other[2] <= left or bottom <= other[1] + 2 or other[3] <= top + 2
+            assert apart, ((left, top, right, bottom), other)
+        for high in await byline.locator("a").evaluate_all(
+            "all => all.map(e => parseFloat(getComputedStyle(e, '::after').height))"
+        ):
+            assert high >= 43.5
+        assert await window.page.evaluate("document.documentElement.scrollWidth") == width
+
+
+async def test_what_is_cut_from_notes_is_counted_whole(house: House, tick: Scheduler) -> None:
+    """However the text is cut on its way to the page: all that is not shown is counted, after the quotes."""
+    await until(house.world, "09:02")
+    await checks_in(house.world, "agent:grok", "morning", notes="\u202e" * 300)
+    async with house.window() as window:
+        await window.open("syncs")
+        notes = await window_of(window, "morning").locator(".notes").inner_text()
+        shown, _, cut = notes.rpartition('"')
+        assert cut == f"… (+{300 - shown.count('u202e')} characters)"
+
+
 @pytest.mark.parametrize("screen", SCREENS, ids=str)
 async def test_axe_finds_nothing(house: House, tick: Scheduler, screen: Screen) -> None:
     """Empty, open, overdue, missed; folds open, refused forms; and when syncs are, as an owner and as none."""
@@ -82,7 +122,7 @@ async def test_axe_finds_nothing(house: House, tick: Scheduler, screen: Screen) 
         assert await findings(page) == []
         await page.get_by_label("Midday").fill("07:00")
         await window.button("Save").click()
-        await expect(page.locator("#refusal")).to_be_visible()
+        await expect(page.locator("#times-refused")).to_be_visible()
         assert await findings(page) == []
     async with house.window("bo", screen) as window:
         await window.follow("syncs/times")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import redis
 
 from store.engine.client import Promise, StoreProblem, Target, durability, open_client
 from store.engine.embedded import Embedded, ensure, stop
@@ -89,7 +88,7 @@ async def test_who_commits_must_come_in_too(engine: Embedded, tmp_path: Path) ->
     (tmp_path / "lm-api").write_text("wrong")
     store = open_store(Target.parse(f"unix://{engine.socket}", secrets=tmp_path))
     try:
-        with pytest.raises(redis.ConnectionError, match="invalid username-password pair"):
+        with pytest.raises(StoreProblem, match="as lm-api: invalid username-password pair"):
             await store.check()
     finally:
         await store.close()

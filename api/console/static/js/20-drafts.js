@@ -1,9 +1,10 @@
 /* Drafts: what is typed is kept for this tab until it is sent, wherever one looks meanwhile. */
-const TYPED = "textarea:not([readonly]), input[type=text]";
+const TYPED = "textarea:not([readonly]), input[type=text], input[type=date]";
 const field = (el) => el.matches?.(`${TYPED}, input[type=radio]`) && el.form?.hasAttribute("data-send");
 // A field may be called `action` and then stands before the form's own property of that name.
 const address = (form) => new URL(form.getAttribute("action"), location.href);
-const slot = (form, name) => `draft ${address(form).pathname} ${name}`;
+// `data-of` of a form: what it is about, where one about something else may take its place at the same address.
+const slot = (form, name) => `draft ${address(form).pathname} ${form.dataset.of ?? ""} ${name}`;
 const store = {
   get: (key) => { try { return sessionStorage.getItem(key); } catch { return null; } },
   set: (key, value) => { try { value ? sessionStorage.setItem(key, value) : sessionStorage.removeItem(key); } catch { /* not kept, then */ } },
@@ -22,7 +23,7 @@ function forget(form) {
 const CHOICE = / (option|outcome)$/; // drafts that are no words
 /** Puts drafts back into the fields of a card; where their form is gone, shows them to be copied. */
 function bringBack(card) {
-  const fields = [...card.querySelectorAll("form[data-send] :is(textarea, input[type=text], input[type=radio])")];
+  const fields = [...card.querySelectorAll("form[data-send] :is(textarea, input[type=text], input[type=date], input[type=radio])")];
   for (const el of fields) {
     const draft = store.get(slot(el.form, el.name));
     if (!draft) continue;
@@ -34,9 +35,18 @@ function bringBack(card) {
   const kept = card.querySelector(".kept");
   if (!kept || !card.dataset.of) return;
   const here = new Set(fields.map((el) => slot(el.form, el.name)));
-  const lost = store.keys().filter((key) => key.includes(`/${card.dataset.of}/`) && !CHOICE.test(key) && !here.has(key));
+  const about = (key) => key.includes(`/${card.dataset.of}/`) || key.includes(`/${card.dataset.of} `);
+  const lost = store.keys().filter((key) => about(key) && !CHOICE.test(key) && !here.has(key));
   const area = kept.querySelector("textarea");
   const words = [area.value, ...lost.map(store.get)].filter(Boolean);
   area.value = [...new Set(words)].join("\n\n");
   kept.hidden = !area.value;
+  const discard = kept.querySelector("button");
+  discard.hidden = !lost.length;
+  discard.onclick = () => {
+    lost.forEach((key) => store.set(key, ""));
+    area.value = "";
+    kept.hidden = true;
+    card.querySelector("[data-status]")?.focus();
+  };
 }

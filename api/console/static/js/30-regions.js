@@ -4,6 +4,7 @@ function swap(old, next) {
   const active = old.contains(document.activeElement) ? document.activeElement : null;
   const range = active && "selectionStart" in active ? [active.selectionStart, active.selectionEnd] : null;
   const top = active?.scrollTop ?? 0;
+  const about = active?.form?.dataset.of;
   const fresh = document.adoptNode(next);
   for (const fixed of old.querySelectorAll("[data-fixed]")) {
     const place = fresh.querySelector(`[data-fixed="${CSS.escape(fixed.dataset.fixed)}"]`);
@@ -28,7 +29,8 @@ function swap(old, next) {
   }
   if (active) {
     const again = active.id ? at(active.id) : null;
-    const target = again && fresh.contains(again) ? again : fresh.querySelector("[data-status]") ?? fresh.querySelector("a, button");
+    const same = again && fresh.contains(again) && again.form?.dataset.of === about;
+    const target = same ? again : fresh.querySelector("[data-status]") ?? fresh.querySelector("a, button");
     target?.focus({ preventScroll: true });
     if (range && target === again && range[0] !== null && "setSelectionRange" in target) {
       try { target.setSelectionRange(...range); } catch { /* not a field of text */ }
@@ -70,6 +72,8 @@ const REGIONS = {
     if (!why && old.querySelector("form[aria-busy]")) return; // the answer to what is being sent comes itself
     const fresh = swap(old, next);
     bringBack(fresh);
+    const kept = (card) => card.querySelector(".kept:not([hidden])");
+    if (!kept(old) && document.activeElement?.matches("[data-status]")) kept(fresh)?.scrollIntoView({ block: "nearest" });
     watch(fresh);
   },
   rows(list, next, why) {

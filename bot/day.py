@@ -24,7 +24,7 @@ SENTENCE = 300  # of a sentence of the store's
 DIGEST = 1500
 NAMES = 5
 DONE = "These syncs are over."
-NEWER = "There is a newer message of this day below."
+NEWER = "there is a newer message of this day below."
 NOT_YOURS = "You get no sync messages. To turn them on, and be expected: /sync on {}"
 ASKS = {"ask": " asks: ", "handoff": " hands over: ", "seat": " asks you in a huddle: "}
 TROUBLE = {"blocked": " is blocked", "attention": " needs attention"}
@@ -38,7 +38,12 @@ def is_day(ref: str) -> bool:
 
 
 def words(view: View, to: str, *, live: bool) -> Text:
-    """What it says to somebody; `live`: it is the newest of this day."""
+    """What it says to somebody; `live`: it is the newest of this day.
+
+    An older one says that alone, and so is edited once.
+    """
+    if not live:
+        return _day(view).add(NEWER).line()
     row: View = next((one for one in view["to"] if one["who"] == to), {})
     view = {**view, "blocked": [one for one in view["blocked"] if one["who"] != to]}  # what they said themselves
     text = _head(view, row)
@@ -52,16 +57,13 @@ def words(view: View, to: str, *, live: bool) -> Text:
         text.join(_waiting(row)).join(_blocked(view))
     elif row.get("closing"):
         text.line().bold("The day").line().add(clipped(row["closing"], DIGEST)).line()
-    if not live:
-        text.line().add(NEWER).line()
-    elif view["open"] and not row.get("gets"):
+    if view["open"] and not row.get("gets"):
         text.line().add(NOT_YOURS.format(view["space"])).line()
     return text
 
 
 def _head(view: View, row: View) -> Text:
-    day = date.fromisoformat(view["day"])
-    text = Text().bold(f"Syncs of {day:%a} {day.day} {day:%b}").add(": ")
+    text = _day(view)
     if not view["open"]:
         return text.add(DONE).line()
     waits = len(row.get("waiting") or ()) + row.get("left_out", 0)
@@ -75,6 +77,11 @@ def _head(view: View, row: View) -> Text:
     if not said:
         return text.add(clipped(view["says"], SENTENCE)).line()
     return text.add(f"{', '.join(said)}.").line()
+
+
+def _day(view: View) -> Text:
+    day = date.fromisoformat(view["day"])
+    return Text().bold(f"Syncs of {day:%a} {day.day} {day:%b}").add(": ")
 
 
 def _yours(row: View) -> Text:

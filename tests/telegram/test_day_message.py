@@ -153,8 +153,9 @@ def test_its_buttons(
 
 
 def test_its_last_lines() -> None:
-    """Where the newer one is; how to have them again; how one checked in; the digest at the end."""
-    assert lines(VIEW, live=False)[-1] == "There is a newer message of this day below."
+    """Where the newer one is, and no more; how to have them again; how one checked in; the digest at the end."""
+    for now in (VIEW, view({"closing": "2026-11-30: 12 entries."}, open=False)):
+        assert lines(now, live=False) == ["Syncs of Mon 30 Nov: there is a newer message of this day below."]
     assert lines(view({"gets": False, "can": []}))[-1] == (
         "You get no sync messages. To turn them on, and be expected: /sync on launch"
     )

@@ -90,7 +90,7 @@ async def test_a_new_one_rings_when_something_waits(live: Together, ticks: Sched
     second = await ana.until(lambda m: of_day(m) and m.id != first.id)
     assert (second.silent, "overdue, open until 13:00: grok is not in" in second.text) == (False, True)
     old = await ana.until(lambda m: m.id == first.id and m.labels == ())
-    assert "There is a newer message of this day below." in old.text
+    assert old.text.endswith(": there is a newer message of this day below.")
     await check_in(live.world)
     await ana.until(lambda m: m.id == second.id and "one is in" in m.text)
     await ticks()

@@ -192,7 +192,7 @@ async def confirm(call: Call, *, claim: str, yes: bool) -> Commit:
         raise Refused("not_found", "There is no such claim (any more); each waits for 10 minutes. Nothing changed.")
     check_confirms(found, by=call.me, via=call.caller.via, manages="manage" in call.may, space=space)
     if await accounts.word(claim, yes) != yes:
-        raise _said_before(found, yes=not yes, had=await accounts.of(found.person))
+        raise _said_before(found, yes=not yes, whose=await accounts.person(found.account))
     told = {"claim": claim, "person": found.person, "account": found.account}
     if not yes:
         await accounts.put_claim(replace(found, state="refused"))
@@ -217,14 +217,16 @@ async def confirm(call: Call, *, claim: str, yes: bool) -> Commit:
     )
 
 
-def _said_before(found: Claim, *, yes: bool, had: Account | None) -> Refused:
-    """The refusal of a word against the one before. That may have paired nothing, if the account was another's by then.
+def _said_before(found: Claim, *, yes: bool, whose: str) -> Refused:
+    """The refusal of a word against the one before; `whose` the account is now, '' for nobody's.
 
-    `had` is the person's account now.
+    That word may have paired nothing: the account was another's by then, or whoever said it is at it still.
     """
-    stands = had is not None and had.number == found.account
+    stands = whose == found.person
     undo = f"{found.person} sends /unpair yes, or unpairs in the console"
     then = f" To undo it, {undo}." if stands else f" Nothing is paired by it so far; should that change, {undo}."
+    if whose and not stands:
+        then = " Nothing is paired by it, as the account is another person's by now, so there is nothing to undo."
     then = then if yes else " Get a new code."
     return Refused(
         "already_settled",

@@ -192,11 +192,14 @@ async def test_c48_two_hundred_agents_fit_into_a_result(morning: World) -> None:
 
 
 async def round_trips(world: World) -> int:
-    """In how many pieces the commands of a read come to the store."""
+    """In how many pieces the commands of a read come to the store, at least: the server reads beside it."""
+    counts = []
     async with open_client(Target.embedded(world.engine), user="lm-admin") as admin:
-        before = int((await admin.info("stats"))["total_reads_processed"])
-        await world.do(GROK, "sync")
-        return int((await admin.info("stats"))["total_reads_processed"]) - before
+        for _ in range(3):
+            before = int((await admin.info("stats"))["total_reads_processed"])
+            await world.do(GROK, "sync")
+            counts.append(int((await admin.info("stats"))["total_reads_processed"]) - before)
+    return min(counts)
 
 
 def test_both_rows_take_the_same_arguments() -> None:

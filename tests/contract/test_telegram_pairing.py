@@ -239,7 +239,7 @@ async def test_a_word_that_paired_nothing_is_nothing_to_undo(world: World) -> No
     await refused("id_taken", world.do(ANA, "confirm", claim=mine, yes=True))
     no = await refused("already_settled", world.do(ANA, "confirm", claim=mine, yes=False))
     assert ("/unpair" in no.message, no.facts["status"]) == (False, "waiting")
-    assert "Nothing is paired by it now" in no.message
+    assert "the account is another person's by now" in no.message
     no = await refused("already_settled", world.do(BO, "confirm", claim=theirs, yes=False))
     assert ("/unpair yes" in no.message, no.facts["status"]) == (True, "paired")
 

@@ -76,7 +76,7 @@ class Carrier:
                 ),
             )
         except Failure as fault:
-            return await self._not_sent(held, copy.token, fault, tried=copy.sent)
+            return await self._not_sent(held, copy.token, fault)
         await self._arrived(held, copy.token, number, why=BACK if to.lost else why)
         return Then.DONE
 
@@ -214,7 +214,7 @@ class Carrier:
             copy = step(copy, "delivered")
         await self._shelf.put(held, replace(copy, message=number, seen=_with(copy.seen, copy.page), why=why))
 
-    async def _not_sent(self, held: Held, token: str, why: Failure, *, tried: int) -> Then:
+    async def _not_sent(self, held: Held, token: str, why: Failure) -> Then:
         copy, then = held.copies[token], Then.MORE
         others: list[Copy] = []
         if copy.state != "sending":
@@ -222,7 +222,7 @@ class Carrier:
         log.info("not sent", ref=held.ref, to=copy.to, why=type(why).__name__, status=why.status)
         match why:
             case Blocked():
-                copy = step(copy, "blocked", why=why.said, missed=tried)
+                copy = step(copy, "blocked", why=why.said)
             case Flood():
                 copy = step(copy, "put_off")
             case Down():

@@ -64,7 +64,7 @@ class Copy:
     `live` is false for a copy that a newer one has taken the place of. `bot` is the number of the bot whose message it
     is (0: not known), `layout` names how what it shows is split into pages, which `seen` hangs on, `push` is how often
     its person had been reminded when it was sent, `heard` the last answer to them that they were told of, and `missed`
-    when that was tried which did not reach them.
+    when a change was tried that did not reach them.
     """
 
     token: str

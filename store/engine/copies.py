@@ -14,7 +14,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 from redis.asyncio import Redis
 
-from ..domain.copy import TOKEN, Copy
+from ..domain.copy import TEXTS, TOKEN, Copy
 from .exchange import exchange
 from .keys import Keys, shared
 from .lease import LeaseLost
@@ -26,7 +26,7 @@ CARD = text_of("card")
 LONGEST = 16_384  # bytes of a record
 KIND = re.compile(r"[a-z_]{1,20}")
 OPTIONS = 100  # that a prompt may be about, at most
-REF = re.compile(r"[a-z]{1,20}:[A-Za-z0-9._:-]{1,120}")
+REF = TEXTS["ref"]
 NEAR = re.compile(r"[a-z0-9][a-z0-9._-]{0,62} [a-z]{1,20}:[A-Za-z0-9._:-]{1,120}")  # a space and a ref
 
 _COPY = TypeAdapter(Copy)

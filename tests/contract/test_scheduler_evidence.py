@@ -1,9 +1,6 @@
 """C-47: what an occurrence is judged by: who was expected while it was open, however many, and what receipts say."""
 
 import asyncio
-from collections.abc import AsyncIterator
-
-import pytest
 
 from store.domain.commit import Commit, put
 from store.domain.day import SyncDay
@@ -16,26 +13,16 @@ from store.verbs.expected import AGENTS
 from store.verbs.perform import perform
 from tests.contract.handing import handed
 from tests.contract.phoning import ANA, BO, pair
-from tests.contract.scheduled import log, occurrences, ticking
-from tests.contract.syncing import CODEX, GROK, moved, receipt, space_at
-from tests.contract.test_rhythm import peopled, today
+from tests.contract.scheduled import log, occurrences
+from tests.contract.syncing import CODEX, GROK, moved, receipt
+from tests.contract.test_rhythm import today
+from tests.contract.test_rhythm_owed import early, ticks
 from tests.contract.test_scheduler_syncs import at_work
 from tests.surfaces.full import many
 from tests.ticking import Scheduler
 from tests.world import World
 
-
-@pytest.fixture
-async def early(empty: World) -> World:
-    """A space in New York at 6:00 with an owner, an approver, a member and two agents."""
-    return await peopled(await space_at(empty, "06:00"))
-
-
-@pytest.fixture
-async def ticks(early: World) -> AsyncIterator[Scheduler]:
-    """A scheduler that has begun, in a space that is sound at the end."""
-    async with ticking(early) as made:
-        yield made
+__all__ = ["early", "ticks"]
 
 
 async def morning(world: World) -> Occurrence:

@@ -12,7 +12,7 @@ import pytest
 from bot import lanes, shelf
 from bot.client import Telegram as Client
 from bot.deck import Cards
-from bot.door import Away, Door
+from bot.door import Door
 from store.domain.copy import Copy
 from store.engine.lease import LeaseLost
 from store.engine.outbox import Outbox
@@ -21,7 +21,7 @@ from tests.contract.scheduled import MINUTE, ticking
 from tests.surfaces.server import BOT_SECRET
 from tests.telegram.phone import Message
 from tests.telegram.test_outbox import asks, copies, over, settled
-from tests.telegram.together import NO_LIMITS, PATIENCE, Bot, Together, eventually, together
+from tests.telegram.together import NO_LIMITS, PATIENCE, Bot, Together, away, eventually, together
 from tests.world import Result, World
 
 BAD = "Bad Request: can't parse entities: unsupported start tag"
@@ -282,14 +282,7 @@ async def test_a_group_that_moved_while_the_api_was_away_has_its_notice(
     live: Together, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever sends it finds that the group has another number, and can tell nobody: it is sent there once they can."""
-    ana, away, tell = await live.pair("ana"), [True], Door.migrated
-
-    async def migrated(door: Door, **about: Any) -> Any:
-        if away:
-            raise Away("migrated: ConnectError")
-        return await tell(door, **about)
-
-    monkeypatch.setattr(Door, "migrated", migrated)
+    ana, gone = await live.pair("ana"), away(monkeypatch, "migrated")
     group = await live.telegram.group("Team", ana)
     where = {"chat_type": "group", "title": "Team", "thread": 0, "space": live.world.space}
     await live.door("group", update=99, user=ana.id, chat=group.id, **where)
@@ -301,7 +294,7 @@ async def test_a_group_that_moved_while_the_api_was_away_has_its_notice(
         return len([c for c in calls if c.method == "sendMessage" and c.params["chat_id"] == group.id]) > 1
 
     await eventually(again)
-    away.clear()
+    gone.clear()
     await ana.until(lambda m: "Shall I deploy?" in m.text, chat=moved)
     await settled(live)
     found = [(c.chat, c.state, c.live) for c in await copies(live, ask) if c.to != "human:ana"]

@@ -9,12 +9,11 @@ import pytest
 
 from bot import shelf
 from bot.deck import Cards
-from bot.door import Away, Door
 from store.domain.copy import Copy
 from tests.chaos.api import served
 from tests.surfaces.server import BOT_SECRET
 from tests.telegram.phone import Message, Phone
-from tests.telegram.together import Bot, Together, eventually, together
+from tests.telegram.together import Bot, Together, away, eventually, together
 from tests.world import Result, World
 
 
@@ -141,14 +140,7 @@ async def test_who_came_back_before_it_was_told_that_they_were_lost(
     live: Together, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An edit did not arrive, and the API was away when it was to hear so; they are back when it does: it is edited."""
-    ana, away, tell = await live.pair("ana"), [True], Door.unreached
-
-    async def unreached(door: Door, **about: Any) -> Any:
-        if away:
-            raise Away("unreached: ConnectError")
-        return await tell(door, **about)
-
-    monkeypatch.setattr(Door, "unreached", unreached)
+    ana, gone = await live.pair("ana"), away(monkeypatch, "unreached")
     ask = await live.ask()
     await ana.until(asks)
     blocked = "Forbidden: bot was blocked by the user"
@@ -156,7 +148,7 @@ async def test_who_came_back_before_it_was_told_that_they_were_lost(
     await live.world.do("human:bo", "decide", trail=ask["trail"], digest=ask["digest"], verdict="approve")
     await eventually(lambda: stale(live, ask))
     await live.door("reached", user=ana.id)
-    away.clear()
+    gone.clear()
     await ana.until(lambda m: over(m) and not asks(m))
     people = (await live.world.do("human:bo", "people"))["people"]
     assert all(row.get("telegram") != "lost" for row in people)

@@ -23,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from bot.app import App, opened
+from bot.door import Away, Door
 from store.engine.botstore import BotStore, open_bot_store
 from store.engine.client import Target
 from store.settings import Limits, Settings, load
@@ -37,7 +39,7 @@ PATIENCE = 30.0  # seconds for a process to start, to end, or for what it is to 
 NO_LIMITS = Limits(all=0, chat=0, burst=0, group=0)
 _UPDATES = itertools.count(1)
 
-__all__ = ["Bot", "Together", "eventually", "together"]
+__all__ = ["Bot", "Together", "away", "eventually", "together"]
 
 
 async def eventually(look: Any, *, what: str = "", timeout: float = PATIENCE) -> Any:
@@ -51,6 +53,19 @@ async def eventually(look: Any, *, what: str = "", timeout: float = PATIENCE) ->
                 return found
             await asyncio.sleep(0.01)
     raise AssertionError(what)
+
+
+def away(monkeypatch: pytest.MonkeyPatch, what: str) -> list[bool]:
+    """The API is away for these words of the bot, until the list is empty."""
+    for_now, tell = [True], getattr(Door, what)
+
+    async def told(door: Door, **about: Any) -> Any:
+        if for_now:
+            raise Away(f"{what}: ConnectError")
+        return await tell(door, **about)
+
+    monkeypatch.setattr(Door, what, told)
+    return for_now
 
 
 @dataclass
